@@ -1,0 +1,32 @@
+"""Infer the reward machine behind an expert's behaviour."""
+
+from whence import worlds
+from whence.demos import Demonstrations, Episode
+from whence.errors import WhenceError, WhenceWarning
+from whence.evaluation import Evaluation, evaluate
+from whence.expert import Expert
+from whence.grid import Grid
+from whence.machine import RewardMachine
+from whence.mdp import LabeledMDP
+from whence.planning import Policy, expert_policy, plan
+from whence.simulation import simulate
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Demonstrations",
+    "Episode",
+    "Evaluation",
+    "Expert",
+    "Grid",
+    "LabeledMDP",
+    "Policy",
+    "RewardMachine",
+    "WhenceError",
+    "WhenceWarning",
+    "evaluate",
+    "expert_policy",
+    "plan",
+    "simulate",
+    "worlds",
+]

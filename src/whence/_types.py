@@ -1,0 +1,40 @@
+"""Array types, and the legend of letters that every docstring uses.
+
+S, A, K   world states, actions, successors of a state-action pair
+N         transitions of a world with positive probability
+m         symbols of the alphabet; blank (index -1) is no symbol
+n         machine states; 0 is initial
+G         reward levels
+B         machines in a batch
+E, T      episodes, steps in all
+H         distinct label histories in the demonstrations
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[Any]  # of integers, whatever their width
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+BLANK = -1
+
+
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return `array` as a contiguous read-only array; the caller's own stays writable."""
+    result = np.ascontiguousarray(array)
+    if result is array and result.flags.writeable:
+        result = array.copy()
+    result.flags.writeable = False
+    return result
+
+
+def frozen_own(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Make `array`, which the caller made and gives away, contiguous and read-only."""
+    result = np.ascontiguousarray(array)
+    result.flags.writeable = False
+    return result

@@ -1,0 +1,262 @@
+"""The parts of a world, each checked; messages name the first offending state and action."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from whence._types import BLANK, Bools, Floats, Ints
+from whence.errors import WorldError
+from whence.sparse import offsets_of
+
+if TYPE_CHECKING:
+    from whence.grid import Grid
+
+ROUNDING = 1e-9  # a row's sum this close to 1 is left as it is
+TOLERANCE = 1e-6  # a row's sum this close to 1 is rescaled
+
+LIMIT = 2**31 - 1
+
+
+def count(value: object, what: str, source: str) -> int:
+    """Return `value` as a number of things, at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise WorldError(f"{source}: {what} is {value!r}; give a whole number")
+    if not 1 <= value <= LIMIT:
+        raise WorldError(f"{source}: {what} is {value}; give a number from 1 to {LIMIT}")
+    return int(value)
+
+
+def actions(value: int | Sequence[str], source: str) -> tuple[str, ...]:
+    """Return the action names; a mere number names them 0, 1, ..."""
+    if isinstance(value, int | np.integer):
+        return tuple(str(a) for a in range(count(value, "actions", source)))
+    result = _distinct(value, "actions", "action", source)
+    if not result:
+        raise WorldError(f"{source}: actions is empty; a world has at least one action")
+    return result
+
+
+def names(value: Iterable[str] | None, n_states: int, source: str) -> tuple[str, ...] | None:
+    """Return the state names, one a state, all different."""
+    if value is None:
+        return None
+    result = _distinct(value, "names", "state name", source)
+    if len(result) != n_states:
+        raise WorldError(f"{source}: {len(result)} names for {n_states} states; give one a state")
+    return result
+
+
+def labels(
+    value: Sequence[str | None] | npt.NDArray[np.generic],
+    alphabet: Iterable[str] | None,
+    n_states: int,
+    source: str,
+) -> tuple[tuple[str, ...], Ints]:
+    """Return the alphabet and int32[S], the symbol of each state or -1."""
+    if len(value) != n_states:
+        raise WorldError(
+            f"{source}: {len(value)} labels for {n_states} states; give one a state "
+            "(null for blank)"
+        )
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
+        return _coded_labels(value, alphabet, source)
+    given = [str(x) if isinstance(x, np.str_) else x for x in value]
+    said = tuple(dict.fromkeys(x for x in given if x is not None))
+    symbols = _distinct(said if alphabet is None else alphabet, "alphabet", "symbol", source)
+    index: dict[str | None, int] = {symbol: i for i, symbol in enumerate(symbols)}
+    index[None] = BLANK
+    try:
+        return symbols, np.array([index[x] for x in given], dtype=np.int32)
+    except (KeyError, TypeError):
+        state = next(s for s, x in enumerate(given) if not _known(x, index))
+        raise WorldError(
+            f"{source}: state {state}: label {given[state]!r} is not in the alphabet "
+            f"({', '.join(symbols)}); add it there or correct the label"
+        ) from None
+
+
+def rows(
+    transitions: npt.ArrayLike, n_states: int, action_names: tuple[str, ...], source: str
+) -> tuple[Ints, Ints, Ints, Floats]:
+    """Return state, action, successor and probability of every row, all in range."""
+    try:
+        table = np.asarray(transitions, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise WorldError(
+            f"{source}: transitions are not numbers; give rows [state, action, successor, "
+            "probability]"
+        ) from None
+    if table.size == 0:
+        table = table.reshape(0, 4)
+    if table.ndim != 2 or table.shape[1] != 4:
+        raise WorldError(
+            f"{source}: transitions have shape {table.shape}; give rows "
+            "[state, action, successor, probability]"
+        )
+    limits = (("state", n_states), ("action", len(action_names)), ("successor", n_states))
+    columns = [_indices(table[:, i], *limits[i], source) for i in range(3)]
+    return columns[0], columns[1], columns[2], np.ascontiguousarray(table[:, 3])
+
+
+def compressed(
+    state: Ints,
+    action: Ints,
+    successor: Ints,
+    probability: Floats,
+    n_states: int,
+    action_names: tuple[str, ...],
+    source: str,
+) -> tuple[Ints, Ints, Floats]:
+    """Return offsets, successors and probabilities; every row sums to 1."""
+    pair = state * len(action_names) + action
+    bad = np.flatnonzero(~(probability >= 0) | ~np.isfinite(probability))
+    if len(bad):
+        first = bad[np.argmin(pair[bad])]
+        raise WorldError(
+            f"{_place(int(pair[first]), action_names, source)}: the probability of successor "
+            f"{successor[first]} is {probability[first]}; give a number from 0 to 1"
+        )
+    pair, successor, probability = _merged(pair, successor, probability, n_states)
+    lengths = np.bincount(pair, minlength=n_states * len(action_names))
+    offsets = offsets_of(lengths)
+    sums = np.bincount(pair, weights=probability, minlength=len(lengths))
+    wrong = np.flatnonzero(np.abs(sums - 1) > TOLERANCE)
+    if len(wrong):
+        _raise_sum(int(wrong[0]), float(sums[wrong[0]]), len(wrong), action_names, source)
+    off = np.abs(sums - 1) > ROUNDING
+    if off.any():
+        probability = np.where(off[pair], probability / sums[pair], probability)
+    return offsets, successor.astype(np.int32), probability
+
+
+def initial(
+    value: int | Sequence[tuple[int, float]], n_states: int, source: str
+) -> tuple[Ints, Floats]:
+    """Return the initial states, ascending, and their probabilities."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        value = [(int(value), 1.0)]
+    try:
+        pairs = np.asarray(value, dtype=np.float64).reshape(-1, 2)
+    except (TypeError, ValueError):
+        raise WorldError(
+            f"{source}: initial is {value!r}; give a state or a list of [state, probability]"
+        ) from None
+    if not len(pairs):
+        raise WorldError(f"{source}: initial is empty; name at least one state")
+    states = _indices(pairs[:, 0], "initial state", n_states, source)
+    weights = pairs[:, 1]
+    bad = np.flatnonzero(~(weights >= 0) | ~np.isfinite(weights))
+    if len(bad):
+        raise WorldError(
+            f"{source}: the probability of initial state {states[bad[0]]} is "
+            f"{weights[bad[0]]}; give a number from 0 to 1"
+        )
+    total = weights.sum()
+    if abs(total - 1) > TOLERANCE:
+        raise WorldError(f"{source}: the initial probabilities sum to {total:.9g}, not 1")
+    if abs(total - 1) > ROUNDING:
+        weights = weights / total
+    kept, inverse = np.unique(states, return_inverse=True)
+    summed: Floats = np.bincount(inverse.reshape(-1), weights=weights).astype(np.float64)
+    return kept[summed > 0].astype(np.int32), summed[summed > 0]
+
+
+def grid(value: Grid | None, n_states: int, source: str) -> Grid | None:
+    """Return the grid if it places every state."""
+    if value is not None and len(value.cells) != n_states:
+        raise WorldError(
+            f"{source}: the grid places {len(value.cells)} states of {n_states}; give each a cell"
+        )
+    return value
+
+
+def _distinct(values: Iterable[Any], field: str, what: str, source: str) -> tuple[str, ...]:
+    if isinstance(values, str):
+        raise WorldError(f"{source}: {field} is the string {values!r}; give a list of strings")
+    result = tuple(str(v) if isinstance(v, np.str_) else v for v in values)
+    seen: set[str] = set()
+    for position, value in enumerate(result):
+        if not isinstance(value, str) or not value:
+            raise WorldError(
+                f"{source}: {field}, entry {position}: {value!r} is not a {what}; "
+                "use a non-empty string"
+            )
+        if value in seen:
+            raise WorldError(f"{source}: {field}: {value!r} occurs twice; name each {what} once")
+        seen.add(value)
+    return result
+
+
+def _known(label: object, index: dict[str | None, int]) -> bool:
+    return (label is None or isinstance(label, str)) and label in index
+
+
+def _coded_labels(
+    value: npt.NDArray[Any], alphabet: Iterable[str] | None, source: str
+) -> tuple[tuple[str, ...], Ints]:
+    if alphabet is None:
+        raise WorldError(f"{source}: labels are numbers; give the alphabet that they point into")
+    symbols = _distinct(alphabet, "alphabet", "symbol", source)
+    bad: Bools = (value < BLANK) | (value >= len(symbols))
+    if bad.any():
+        state = int(np.argmax(bad))
+        raise WorldError(
+            f"{source}: state {state}: label {value[state]} is not an index into the alphabet "
+            f"({', '.join(symbols)}); use 0 to {len(symbols) - 1}, or -1 for blank"
+        )
+    return symbols, value.astype(np.int32)
+
+
+def _indices(column: Floats, what: str, limit: int, source: str) -> Ints:
+    bad = ~(column >= 0) | ~(column < limit)
+    bad[~bad] = column[~bad] != np.floor(column[~bad])
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise WorldError(
+            f"{source}: transition row {row}: {what} {column[row]:.15g} does not exist; "
+            f"use 0 to {limit - 1}"
+            if what != "initial state"
+            else f"{source}: initial state {column[row]:.15g} does not exist; use 0 to {limit - 1}"
+        )
+    return column.astype(np.int64)
+
+
+def _merged(
+    pair: Ints, successor: Ints, probability: Floats, n_states: int
+) -> tuple[Ints, Ints, Floats]:
+    """Sort by pair and successor, add up repeats, leave out zeros."""
+    key = pair * n_states + successor
+    if not (key[1:] > key[:-1]).all():
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+        pair, successor = pair[order][starts], successor[order][starts]
+        probability = np.add.reduceat(probability[order], starts)
+    kept = probability > 0
+    if kept.all():
+        return pair, successor, probability
+    return pair[kept], successor[kept], probability[kept]
+
+
+def _place(pair: int, action_names: tuple[str, ...], source: str) -> str:
+    state, action = divmod(pair, len(action_names))
+    return f"{source}: state {state}, action {action} ({action_names[action]})"
+
+
+def _raise_sum(
+    pair: int, total: float, n_wrong: int, action_names: tuple[str, ...], source: str
+) -> None:
+    others = f" ({n_wrong - 1} more pairs are wrong)" if n_wrong > 1 else ""
+    cure = (
+        "say where the action leads; a blocked move stays put"
+        if total == 0
+        else "make them sum to 1"
+    )
+    raise WorldError(
+        f"{_place(pair, action_names, source)}: the probabilities sum to {total:.9g}, not 1; "
+        f"{cure}{others}"
+    )

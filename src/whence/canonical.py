@@ -1,0 +1,88 @@
+"""The canonical form of a machine's tables, and the smallest machine that pays the same.
+
+Both number states breadth-first from 0, symbols in alphabet order, and leave out what
+cannot be reached.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whence._types import Bools, Floats, Ints
+
+
+def breadth_first(transitions: Ints) -> list[int]:
+    """Return the states reachable from 0, breadth-first, symbols in order.
+
+    Args:
+        transitions: int[n, m].
+    """
+    order = [0]
+    seen = {0}
+    for state in order:
+        for target in transitions[state].tolist():
+            if target not in seen:
+                seen.add(target)
+                order.append(target)
+    return order
+
+
+def renumber(transitions: Ints, rewards: Floats, order: list[int]) -> tuple[Ints, Floats]:
+    """Keep the states of `order`, closed under transitions, in that order.
+
+    Args:
+        transitions: int[n, m].
+        rewards: float[n, m].
+        order: old state of each new state.
+    """
+    new = np.full(len(transitions), -1, dtype=transitions.dtype)
+    new[order] = np.arange(len(order))
+    return new[transitions[order]], rewards[order]
+
+
+def equivalence_classes(transitions: Ints, rewards: Floats) -> Ints:
+    """Return int[n]: two states share a class when they pay the same on every sequence.
+
+    Moore's refinement: start from equal reward rows, split by the classes of the targets,
+    until nothing splits.
+    """
+    classes = _ranks(rewards)
+    while True:
+        refined = _ranks(np.column_stack([classes, classes[transitions]]))
+        if refined.max(initial=0) == classes.max(initial=0):
+            return classes
+        classes = refined
+
+
+def minimise(transitions: Ints, rewards: Floats) -> tuple[Ints, Floats, list[int]]:
+    """Return the smallest equivalent tables and, for each state, an old one it stands for."""
+    order = breadth_first(transitions)
+    transitions, rewards = renumber(transitions, rewards, order)
+    classes = equivalence_classes(transitions, rewards)
+    members, first = np.unique(classes, return_index=True)
+    position = np.empty(len(members), dtype=np.int64)
+    by_first = np.argsort(first)
+    position[by_first] = np.arange(len(members))
+    kept = first[by_first]
+    small = position[classes[transitions[kept]]]
+    final = breadth_first(small)
+    small, paid = renumber(small, rewards[kept], final)
+    return small, paid, [order[int(kept[state])] for state in final]
+
+
+def can_pay(transitions: Ints, rewards: Floats) -> Bools:
+    """Return bool[n]: whether some sequence from the state is ever paid a non-zero reward."""
+    alive: Bools = (rewards != 0).any(axis=1)
+    while True:
+        grown = alive | alive[transitions].any(axis=1)
+        if (grown == alive).all():
+            return alive
+        alive = grown
+
+
+def _ranks(rows: Floats | Ints) -> Ints:
+    """Return int[n]: equal rows get equal numbers."""
+    if rows.shape[1] == 0:
+        return np.zeros(len(rows), dtype=np.int64)
+    _, inverse = np.unique(rows, axis=0, return_inverse=True)
+    return inverse.reshape(-1)

@@ -1,0 +1,161 @@
+"""Whether demonstrations fit a world, and where they do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from whence._types import Ints
+from whence.demos import UNSAID, Demonstrations
+from whence.errors import DemonstrationsError
+from whence.mdp import LabeledMDP
+
+SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What does not fit.
+
+    Attributes:
+        total: the number of problems.
+        problems: the first of them, in the order of the episodes, one message each.
+    """
+
+    total: int
+    problems: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found."""
+        return self.total == 0
+
+    def raise_any(self) -> None:
+        """Raise the first problem, with the number of the others."""
+        if self.total:
+            others = self.total - 1
+            count = f" ({others} more problem{'s' * (others > 1)})" if others else ""
+            raise DemonstrationsError(self.problems[0] + count)
+
+
+def check(demos: Demonstrations, mdp: LabeledMDP) -> Findings:
+    """Compare demonstrations with a world: states, actions, transitions, labels."""
+    found = [
+        _unknown_states(demos, mdp),
+        _unknown_actions(demos, mdp),
+        _impossible_steps(demos, mdp),
+        _unknown_labels(demos, mdp),
+        _unknown_history(demos, mdp),
+    ]
+    episode = np.concatenate([f[0] for f in found])
+    position = np.concatenate([f[1] for f in found])
+    kind = np.repeat(np.arange(len(found)), [len(f[0]) for f in found])
+    first = np.lexsort((kind, position, episode))[:SHOWN]
+    messages = tuple(
+        _message(demos, mdp, int(kind[i]), int(episode[i]), int(position[i])) for i in first
+    )
+    return Findings(len(episode), messages)
+
+
+def episode_of(offsets: Ints, flat: Ints) -> tuple[Ints, Ints]:
+    """Return the episode of some flat positions, and the position within it."""
+    episode = np.searchsorted(offsets, flat, side="right") - 1
+    return episode, flat - offsets[episode]
+
+
+def step_states(demos: Demonstrations) -> Ints:
+    """Return int64[T in all]: where the state of each step stands among the states."""
+    surplus = np.diff(demos.state_offsets) - demos.lengths
+    shift = np.concatenate([[0], np.cumsum(surplus)])[:-1]
+    return np.asarray(np.arange(demos.n_steps) + np.repeat(shift, demos.lengths))
+
+
+def _unknown_states(demos: Demonstrations, mdp: LabeledMDP) -> tuple[Ints, Ints]:
+    return episode_of(demos.state_offsets, np.flatnonzero(demos.states >= mdp.n_states))
+
+
+def _unknown_actions(demos: Demonstrations, mdp: LabeledMDP) -> tuple[Ints, Ints]:
+    return episode_of(demos.action_offsets, np.flatnonzero(demos.actions >= mdp.n_actions))
+
+
+def _impossible_steps(demos: Demonstrations, mdp: LabeledMDP) -> tuple[Ints, Ints]:
+    """Return the steps to a state that the world reaches with probability 0."""
+    here = step_states(demos)
+    last_known = np.repeat(demos.state_offsets[1:], demos.lengths) - 1
+    steps = np.flatnonzero(here < last_known)
+    here = here[steps]
+    state, following = demos.states[here].astype(np.int64), demos.states[here + 1]
+    action = demos.actions[steps]
+    known = (state < mdp.n_states) & (following < mdp.n_states) & (action < mdp.n_actions)
+    steps = steps[known]
+    pair = state[known] * mdp.n_actions + action[known]
+    steps = steps[~_possible(mdp, pair, following[known])]
+    return episode_of(demos.action_offsets, steps)
+
+
+def _possible(
+    mdp: LabeledMDP, pair: Ints, following: Ints
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Return bool: whether each pair can lead to each state."""
+    pairs, inverse = np.unique(pair * mdp.n_states + following, return_inverse=True)
+    row, target = pairs // mdp.n_states, pairs % mdp.n_states
+    result = np.zeros(len(pairs), dtype=np.bool_)
+    position = mdp.offsets[row].copy()
+    open_rows = np.flatnonzero(position < mdp.offsets[row + 1])
+    while len(open_rows):
+        hit = mdp.successors[position[open_rows]] == target[open_rows]
+        result[open_rows[hit]] = True
+        position[open_rows] += 1
+        open_rows = open_rows[~hit & (position[open_rows] < mdp.offsets[row[open_rows] + 1])]
+    return result[inverse.reshape(-1)]
+
+
+def _unknown_labels(demos: Demonstrations, mdp: LabeledMDP) -> tuple[Ints, Ints]:
+    if demos.labels is None:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    known = np.array([symbol in mdp.alphabet for symbol in demos.alphabet] + [True, True])
+    assert UNSAID == -2
+    return episode_of(demos.state_offsets, np.flatnonzero(~known[demos.labels]))
+
+
+def _unknown_history(demos: Demonstrations, mdp: LabeledMDP) -> tuple[Ints, Ints]:
+    known = np.array([symbol in mdp.alphabet for symbol in demos.alphabet], dtype=np.bool_)
+    return episode_of(demos.history_offsets, np.flatnonzero(~known[demos.history]))
+
+
+def _message(
+    demos: Demonstrations, mdp: LabeledMDP, kind: int, episode: int, position: int
+) -> str:
+    place = demos.place(episode)
+    states = demos.states[demos.state_offsets[episode] : demos.state_offsets[episode + 1]]
+    actions = demos.actions[demos.action_offsets[episode] : demos.action_offsets[episode + 1]]
+    if kind == 0:
+        return (
+            f"{place}, state {position}: state {states[position]} does not exist; "
+            f"the world has {mdp.n_states} states (0 to {mdp.n_states - 1})"
+        )
+    if kind == 1:
+        return (
+            f"{place}, step {position}: action {actions[position]} of state "
+            f"{states[position]}: the world has {mdp.n_actions} actions "
+            f"(0 to {mdp.n_actions - 1})"
+        )
+    if kind == 2:
+        return (
+            f"{place}, step {position}: action {mdp.actions[actions[position]]!r} never leads "
+            f"from state {states[position]} to state {states[position + 1]}; "
+            "correct the step or the world"
+        )
+    field = "labels" if kind == 3 else "history"
+    codes, offsets = (
+        (demos.labels, demos.state_offsets)
+        if kind == 3
+        else (demos.history, demos.history_offsets)
+    )
+    assert codes is not None
+    symbol = demos.symbol(int(codes[offsets[episode] + position]))
+    return (
+        f"{place}, {field}, entry {position}: {symbol!r} is not in the world's alphabet "
+        f"({', '.join(mdp.alphabet)}); correct it or add it to the world"
+    )

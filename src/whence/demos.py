@@ -1,0 +1,265 @@
+"""Demonstrations: ragged episodes of states and actions, stored flat."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from whence._types import BLANK, Ints, frozen_own
+from whence.errors import DemonstrationsError
+from whence.sparse import offsets_of
+
+if TYPE_CHECKING:
+    from whence.checking import Findings
+    from whence.mdp import LabeledMDP
+
+UNSAID = -2  # a label that the episode leaves to the world
+
+
+class Episode(NamedTuple):
+    """One episode of T steps.
+
+    Attributes:
+        states: T or T + 1 world states.
+        actions: T actions.
+        labels: a symbol or None (blank) per state, in place of the world's; entry 0 is not read.
+        history: symbols read before the first state.
+    """
+
+    states: Sequence[int]
+    actions: Sequence[int]
+    labels: Sequence[str | None] | None = None
+    history: Sequence[str] = ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Demonstrations:
+    """Episodes, stored flat; build them with `from_episodes`, `load` or `whence.simulate`.
+
+    Attributes:
+        states: int32[sum of T or T + 1].
+        state_offsets: int64[E + 1], where each episode's states begin.
+        actions: int32[T in all].
+        action_offsets: int64[E + 1].
+        alphabet: the symbols of `labels` and `history`; empty where episodes name none.
+        labels: int32 like `states`: a symbol, -1 blank, -2 left to the world; or None.
+        history: int32, the symbols read before each episode, one episode after the other.
+        history_offsets: int64[E + 1].
+        source: the file they came from, if any; messages name it.
+        lines: int64[E], the line of each episode in that file, or None.
+    """
+
+    states: Ints
+    state_offsets: Ints
+    actions: Ints
+    action_offsets: Ints
+    alphabet: tuple[str, ...]
+    labels: Ints | None
+    history: Ints
+    history_offsets: Ints
+    source: str = field(default="demonstrations")
+    lines: Ints | None = None
+
+    @classmethod
+    def from_episodes(
+        cls, episodes: Iterable[Episode | tuple[npt.ArrayLike, npt.ArrayLike]]
+    ) -> Demonstrations:
+        """Build demonstrations from episodes, or from (states, actions) pairs."""
+        from whence.formats import demos_jsonl
+
+        return demos_jsonl.gathered([Episode(*episode) for episode in episodes], "demonstrations")
+
+    @classmethod
+    def from_flat(
+        cls,
+        states: npt.ArrayLike,
+        state_offsets: npt.ArrayLike,
+        actions: npt.ArrayLike,
+        action_offsets: npt.ArrayLike,
+        *,
+        alphabet: Iterable[str] = (),
+        labels: npt.ArrayLike | None = None,
+        history: npt.ArrayLike = (),
+        history_offsets: npt.ArrayLike | None = None,
+        source: str = "demonstrations",
+        lines: npt.ArrayLike | None = None,
+    ) -> Demonstrations:
+        """Build demonstrations from the flat arrays that the class documents."""
+        a_offsets = _offsets(action_offsets, "action_offsets", source)
+        n = len(a_offsets) - 1
+        if history_offsets is None:
+            history_offsets = np.zeros(n + 1, dtype=np.int64)
+        result = cls(
+            states=_flat(states, "states", source),
+            state_offsets=_offsets(state_offsets, "state_offsets", source),
+            actions=_flat(actions, "actions", source),
+            action_offsets=a_offsets,
+            alphabet=tuple(alphabet),
+            labels=None if labels is None else _flat(labels, "labels", source),
+            history=_flat(history, "history", source),
+            history_offsets=_offsets(history_offsets, "history_offsets", source),
+            source=source,
+            lines=None if lines is None else frozen_own(np.array(lines, dtype=np.int64)),
+        )
+        _check_shape(result)
+        return result
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], mdp: LabeledMDP | None = None) -> Demonstrations:
+        """Read `*.jsonl` or `*.npz`; with `mdp`, states and actions may be given by name."""
+        from whence import formats
+
+        return formats.load_demonstrations(path, mdp)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write `*.jsonl` or `*.npz`."""
+        from whence import formats
+
+        formats.save_demonstrations(self, path)
+
+    @property
+    def n_steps(self) -> int:
+        """The number of steps, of all episodes together."""
+        return len(self.actions)
+
+    @property
+    def lengths(self) -> Ints:
+        """int64[E]: the number of steps of each episode."""
+        return np.diff(self.action_offsets)
+
+    def check(self, mdp: LabeledMDP) -> Findings:
+        """Compare with a world; the findings name each place where the two do not fit."""
+        from whence import checking
+
+        return checking.check(self, mdp)
+
+    def place(self, episode: int) -> str:
+        """Return how messages call an episode: by its line, where it came from a file."""
+        if self.lines is not None:
+            return f"{self.source}, line {self.lines[episode]}"
+        return f"{self.source}, episode {episode}"
+
+    def symbol(self, code: int) -> str | None:
+        """Return the symbol of a label code, or None for blank."""
+        return None if code == BLANK else self.alphabet[code]
+
+    def __len__(self) -> int:
+        return len(self.action_offsets) - 1
+
+    def __getitem__(self, episode: int) -> Episode:
+        if not -len(self) <= episode < len(self):
+            raise IndexError(f"episode {episode} of {len(self)}")
+        i = episode % len(self)
+        part = slice(int(self.state_offsets[i]), int(self.state_offsets[i + 1]))
+        codes = None if self.labels is None else self.labels[part].tolist()
+        before = self.history[self.history_offsets[i] : self.history_offsets[i + 1]]
+        return Episode(
+            states=self.states[part].tolist(),
+            actions=self.actions[self.action_offsets[i] : self.action_offsets[i + 1]].tolist(),
+            labels=[self.symbol(c) for c in codes] if codes and codes[0] != UNSAID else None,
+            history=tuple(self.alphabet[c] for c in before.tolist()),
+        )
+
+    def __iter__(self) -> Iterator[Episode]:
+        return (self[i] for i in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        """The same episodes; where they came from does not count."""
+        if not isinstance(other, Demonstrations):
+            return NotImplemented
+        if self.alphabet == other.alphabet:
+            arrays = ("states", "state_offsets", "actions", "action_offsets", "history",
+                      "history_offsets")  # fmt: skip
+            same = all(np.array_equal(getattr(self, a), getattr(other, a)) for a in arrays)
+            mine, theirs = self.labels, other.labels
+            return same and (
+                mine is theirs if mine is None or theirs is None else np.array_equal(mine, theirs)
+            )
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash((len(self), self.n_steps, self.actions.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"<Demonstrations: {len(self)} episodes, {self.n_steps} steps>"
+
+
+def _flat(values: npt.ArrayLike, what: str, source: str) -> Ints:
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.astype(np.int32)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise DemonstrationsError(f"{source}: {what} is not a flat array of whole numbers")
+    if array.size and (int(array.min()) < UNSAID or int(array.max()) > 2**31 - 1):
+        raise DemonstrationsError(f"{source}: {what} holds numbers outside of 0 to {2**31 - 1}")
+    return frozen_own(array.astype(np.int32))
+
+
+def _offsets(values: npt.ArrayLike, what: str, source: str) -> Ints:
+    array = np.asarray(values)
+    good = array.ndim == 1 and array.size >= 1 and array.dtype.kind in "iu"
+    if not good or array[0] != 0 or (np.diff(array.astype(np.int64)) < 0).any():
+        raise DemonstrationsError(
+            f"{source}: {what} must start at 0 and never fall, one entry more than episodes"
+        )
+    return frozen_own(array.astype(np.int64))
+
+
+def _check_shape(demos: Demonstrations) -> None:
+    """Refuse arrays that do not fit together."""
+    for name, data in (("state", demos.states), ("action", demos.actions),
+                       ("history", demos.history)):  # fmt: skip
+        offsets = getattr(demos, f"{name}_offsets")
+        if len(offsets) != len(demos) + 1 or offsets[-1] != len(data):
+            raise DemonstrationsError(
+                f"{demos.source}: {name}_offsets do not fit: {len(offsets)} entries up to "
+                f"{offsets[-1]} for {len(demos)} episodes and {len(data)} entries"
+            )
+    surplus = np.diff(demos.state_offsets) - demos.lengths
+    bad = np.flatnonzero((surplus < 0) | (surplus > 1))
+    if len(bad):
+        i = int(bad[0])
+        raise DemonstrationsError(
+            f"{demos.place(i)}: {surplus[i] + demos.lengths[i]} states for {demos.lengths[i]} "
+            "actions; give as many states as actions, or one more"
+        )
+    if (demos.states < 0).any() or (demos.actions < 0).any():
+        raise DemonstrationsError(f"{demos.source}: a negative state or action; both count from 0")
+    _check_symbols(demos)
+
+
+def _check_symbols(demos: Demonstrations) -> None:
+    if len(set(demos.alphabet)) != len(demos.alphabet) or not all(demos.alphabet):
+        raise DemonstrationsError(f"{demos.source}: alphabet: symbols must differ, none empty")
+    m = len(demos.alphabet)
+    if (demos.history < 0).any() or (demos.history >= m).any():
+        raise DemonstrationsError(f"{demos.source}: history: a symbol outside of 0 to {m - 1}")
+    if demos.labels is None:
+        return
+    if len(demos.labels) != len(demos.states):
+        raise DemonstrationsError(
+            f"{demos.source}: {len(demos.labels)} labels for {len(demos.states)} states; "
+            "give one a state"
+        )
+    if (demos.labels >= m).any():
+        raise DemonstrationsError(f"{demos.source}: labels: a symbol outside of -2 to {m - 1}")
+    lengths = np.diff(demos.state_offsets)
+    said = np.cumsum(np.concatenate([[0], demos.labels != UNSAID]))[demos.state_offsets]
+    mixed = np.flatnonzero((np.diff(said) != 0) & (np.diff(said) != lengths))
+    if len(mixed):
+        raise DemonstrationsError(
+            f"{demos.place(int(mixed[0]))}: some labels are said and others left to the world "
+            "(-2); say all or none"
+        )
+
+
+def joined(parts: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """Return ragged rows as one flat int32 array, and their offsets."""
+    lengths = np.array([len(part) for part in parts], dtype=np.int64)
+    flat = np.concatenate(parts) if len(parts) else np.zeros(0)
+    return flat.astype(np.int32), offsets_of(lengths)

@@ -1,0 +1,78 @@
+"""Reading and writing files: whole, or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from whence.errors import FileError, FormatError
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a file."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {_reason(error)}; check the path") from None
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the content of a UTF-8 text file, a byte order mark left out."""
+    return decode_text(read_bytes(path), str(path))
+
+
+def decode_text(data: bytes, source: str) -> str:
+    """Return `data` as text; line ends become a single newline character."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FormatError(
+            f"{source}, line {line}: byte 0x{data[error.start]:02x} is not UTF-8 text; "
+            "save the file as UTF-8"
+        ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file so that a failure or a kill leaves the old one as it was."""
+    target = Path(path)
+    temporary = ""
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        _keep_mode(target, temporary)
+        Path(temporary).replace(target)
+    except OSError as error:
+        if temporary:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink()
+        raise FileError(
+            f"{path}: cannot be written: {_reason(error)}; choose a folder that exists "
+            "and that you may write to"
+        ) from None
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a UTF-8 text file so that a failure leaves the old one as it was."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def _keep_mode(target: Path, temporary: str) -> None:
+    """Give the new file the old one's permissions, or the process's default ones."""
+    if target.exists():
+        mode = target.stat().st_mode & 0o777
+    else:
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    Path(temporary).chmod(mode)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

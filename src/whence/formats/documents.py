@@ -1,0 +1,53 @@
+"""JSON documents with a `format` field, decoded against a type."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from whence.errors import FormatError
+
+T = TypeVar("T")
+
+
+def decode(data: bytes | str, kind: type[T], tag: str, source: str) -> T:
+    """Decode a document that calls itself `tag`, or say what is wrong with it."""
+    try:
+        head = msgspec.json.decode(data, type=_Tagged)
+    except msgspec.ValidationError as error:
+        raise FormatError(
+            f'{source}: {error}; a document of this kind begins {{"format": "{tag}", ...'
+        ) from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise FormatError(f"{source}: not valid JSON: {_syntax(error, data)}") from None
+    if head.format != tag:
+        raise FormatError(f"{source}: format is {head.format!r}; this file must say {tag!r}")
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.ValidationError as error:
+        raise FormatError(f"{source}: {explained(error, kind)}") from None
+
+
+def explained(error: msgspec.ValidationError, kind: type[Any]) -> str:
+    """Return msgspec's message, with the known fields where one is unknown."""
+    message = str(error)
+    if "unknown field" in message:
+        known = [f.encode_name for f in msgspec.structs.fields(kind)]
+        return f"{message}; known are {', '.join(known)}"
+    return message
+
+
+def _syntax(error: Exception, data: bytes | str) -> str:
+    raw = data.encode("utf-8", "replace") if isinstance(data, str) else data
+    message = str(error)
+    _, _, tail = message.partition("(byte ")
+    position = tail.rstrip(")")
+    if not position.isdigit():
+        return f"{message}; is the file cut off?"
+    line = raw.count(b"\n", 0, int(position)) + 1
+    return f"line {line}: {message}"
+
+
+class _Tagged(msgspec.Struct):
+    format: str

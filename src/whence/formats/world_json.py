@@ -1,0 +1,100 @@
+"""Worlds as JSON, `whence/mdp/1`."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from whence.errors import FormatError, WhenceError
+from whence.formats import documents
+from whence.grid import Grid
+from whence.mdp import LabeledMDP
+
+TAG = "whence/mdp/1"
+
+
+class _Grid(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
+    width: int
+    height: int
+    cells: list[tuple[int, int]]
+    walls: list[tuple[int, int, str]] = []
+
+
+class _Document(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
+    format: str
+    states: int
+    actions: list[str]
+    alphabet: list[str]
+    initial: int | list[tuple[int, float]]
+    labels: list[str | None]
+    transitions: list[tuple[int, int, int, float]]
+    names: list[str] | None = None
+    grid: _Grid | None = None
+
+
+def dumps(mdp: LabeledMDP) -> bytes:
+    """Write a world."""
+    return msgspec.json.encode(
+        _Document(
+            format=TAG,
+            states=mdp.n_states,
+            actions=list(mdp.actions),
+            alphabet=list(mdp.alphabet),
+            initial=initial_of(mdp),
+            labels=[mdp.label(state) for state in range(mdp.n_states)],
+            transitions=_rows(mdp),
+            names=None if mdp.names is None else list(mdp.names),
+            grid=None if mdp.grid is None else _grid_out(mdp.grid),
+        )
+    )
+
+
+def loads(data: bytes, source: str) -> LabeledMDP:
+    """Read a world."""
+    document = documents.decode(data, _Document, TAG, source)
+    try:
+        return LabeledMDP.from_triples(
+            document.transitions,
+            states=document.states,
+            actions=document.actions,
+            labels=document.labels,
+            alphabet=document.alphabet,
+            initial=document.initial,
+            names=document.names,
+            grid=None if document.grid is None else _grid_in(document.grid),
+            source=source,
+        )
+    except OverflowError:
+        raise FormatError(f"{source}: a number is too large; counts end at {2**31 - 1}") from None
+    except WhenceError as error:
+        message = str(error)
+        raise FormatError(
+            message if message.startswith(source) else f"{source}: {message}"
+        ) from None
+
+
+def initial_of(mdp: LabeledMDP) -> int | list[tuple[int, float]]:
+    """Return the initial state, or (state, probability) pairs where there are several."""
+    if len(mdp.initial_states) == 1:
+        return int(mdp.initial_states[0])
+    return list(zip(mdp.initial_states.tolist(), mdp.initial_probabilities.tolist(), strict=True))
+
+
+def pairs_of(mdp: LabeledMDP) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return int64[N]: the state-action pair of each transition."""
+    return np.repeat(np.arange(mdp.n_states * mdp.n_actions), np.diff(mdp.offsets))
+
+
+def _rows(mdp: LabeledMDP) -> list[tuple[int, int, int, float]]:
+    state, action = np.divmod(pairs_of(mdp), mdp.n_actions)
+    columns = (state, action, mdp.successors, mdp.probabilities)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _grid_out(grid: Grid) -> _Grid:
+    cells = [(x, y) for x, y in grid.cells.tolist()]
+    return _Grid(grid.width, grid.height, cells, list(grid.walls))
+
+
+def _grid_in(grid: _Grid) -> Grid:
+    return Grid(grid.width, grid.height, grid.cells, grid.walls)

@@ -1,0 +1,56 @@
+"""Policies on the product of a world and a machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from whence._types import Floats, frozen_own
+from whence.engines import reference
+from whence.expert import Expert, best_actions, checked_discount, evenly
+from whence.machine import RewardMachine
+from whence.mdp import LabeledMDP
+from whence.product import in_world, product
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Policy:
+    """How to act in a world while a machine keeps track of what was seen.
+
+    Attributes:
+        machine: the machine that keeps track; it reads the world's labels.
+        probabilities: float[n, S, A], the probability of each action.
+        discount: the discount that the policy was made for.
+    """
+
+    machine: RewardMachine
+    probabilities: Floats
+    discount: float
+
+    @property
+    def actions(self) -> Floats:
+        """int64[n, S]: a most likely action, the first where several are."""
+        return np.asarray(self.probabilities.argmax(axis=2))
+
+    def __repr__(self) -> str:
+        n, states, actions = self.probabilities.shape
+        return f"<Policy: {n} machine states, {states} world states, {actions} actions>"
+
+
+def optimal_q(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Floats:
+    """Return the optimal discounted Q of the product, float[n, S, A]."""
+    return reference.optimal_q(product(mdp, machine), checked_discount(discount))
+
+
+def plan(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Policy:
+    """Return the policy that is optimal for a machine; equally good actions share evenly."""
+    chosen = best_actions(optimal_q(mdp, machine, discount))
+    return Policy(in_world(machine, mdp), frozen_own(evenly(chosen)), discount)
+
+
+def expert_policy(mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> Policy:
+    """Return how an expert acts who wants what the machine pays."""
+    q = optimal_q(mdp, machine, expert.discount)
+    probabilities = expert.action_probabilities(q)
+    return Policy(in_world(machine, mdp), frozen_own(probabilities), expert.discount)

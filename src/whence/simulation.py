@@ -1,0 +1,109 @@
+"""Simulated experts: many episodes at once, every random choice from one seed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whence._types import Floats, Ints
+from whence.demos import Demonstrations
+from whence.errors import ArgumentError
+from whence.expert import Expert
+from whence.machine import RewardMachine
+from whence.mdp import LabeledMDP
+from whence.planning import Policy, expert_policy
+from whence.product import with_blank
+
+
+def simulate(
+    mdp: LabeledMDP,
+    machine: RewardMachine,
+    expert: Expert,
+    *,
+    episodes: int,
+    length: int,
+    seed: int,
+) -> Demonstrations:
+    """Return demonstrations of an expert who wants what the machine pays.
+
+    Args:
+        mdp: the world; episodes start where it says.
+        machine: what the expert is paid by.
+        expert: how rational it is.
+        episodes: E.
+        length: the number of steps of each episode.
+        seed: of every random choice.
+    """
+    policy = expert_policy(mdp, machine, expert)
+    states, actions = simulate_policy(
+        mdp, policy, episodes, length, np.random.default_rng(checked_seed(seed))
+    )
+    return Demonstrations.from_flat(
+        states.reshape(-1),
+        np.arange(episodes + 1) * (length + 1),
+        actions.reshape(-1),
+        np.arange(episodes + 1) * length,
+    )
+
+
+def simulate_policy(
+    mdp: LabeledMDP, policy: Policy, episodes: int, length: int, rng: np.random.Generator
+) -> tuple[Ints, Ints]:
+    """Return the states, int32[E, length + 1], and the actions, int32[E, length]."""
+    _check_size(episodes, length)
+    following, _ = with_blank(policy.machine.transitions, policy.machine.rewards)
+    choices = cumulative(policy.probabilities)
+    successors = _SuccessorSampler(mdp)
+    states = np.empty((length + 1, episodes), dtype=np.int32)
+    actions = np.empty((length, episodes), dtype=np.int32)
+    states[0] = _initial(mdp, rng.random(episodes))
+    memory = np.zeros(episodes, dtype=np.int64)
+    for step in range(length):
+        draws = rng.random((2, episodes))
+        actions[step] = (draws[0][:, None] >= choices[memory, states[step]]).sum(axis=1)
+        pair = states[step].astype(np.int64) * mdp.n_actions + actions[step]
+        states[step + 1] = successors.draw(pair, draws[1])
+        memory = following[memory, mdp.labels[states[step + 1]]]
+    return np.ascontiguousarray(states.T), np.ascontiguousarray(actions.T)
+
+
+def cumulative(probabilities: Floats) -> Floats:
+    """Return float[..., A]: running sums that end at exactly 1, so that no draw falls off."""
+    sums = np.cumsum(probabilities, axis=-1)
+    return np.asarray(sums / sums[..., -1:])
+
+
+def checked_seed(seed: int) -> int:
+    """Return the seed if it is one."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ArgumentError(f"seed is {seed!r}; give a whole number of at least 0")
+    return int(seed)
+
+
+class _SuccessorSampler:
+    """Draws successors by searching one running sum over all transitions."""
+
+    def __init__(self, mdp: LabeledMDP) -> None:
+        self.mdp = mdp
+        self.before = np.concatenate([[0.0], np.cumsum(mdp.probabilities)])
+
+    def draw(self, pair: Ints, draws: Floats) -> Ints:
+        """Return a successor for each state-action pair; `draws` are uniform on [0, 1)."""
+        first, last = self.mdp.offsets[pair], self.mdp.offsets[pair + 1] - 1
+        if self.mdp.is_deterministic:
+            return np.asarray(self.mdp.successors[first])
+        low, high = self.before[first], self.before[last + 1]
+        found = np.searchsorted(self.before, low + draws * (high - low), side="right") - 1
+        return np.asarray(self.mdp.successors[np.clip(found, first, last)])
+
+
+def _initial(mdp: LabeledMDP, draws: Floats) -> Ints:
+    if len(mdp.initial_states) == 1:
+        return np.full(len(draws), int(mdp.initial_states[0]))
+    chosen = np.searchsorted(cumulative(mdp.initial_probabilities), draws, side="right")
+    return np.asarray(mdp.initial_states[chosen])
+
+
+def _check_size(episodes: int, length: int) -> None:
+    for name, value in (("episodes", episodes), ("length", length)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+            raise ArgumentError(f"{name} is {value!r}; give a whole number of at least 0")

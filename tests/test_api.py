@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import whence
+
+
+def test_all_is_sorted_complete_and_importable() -> None:
+    assert whence.__all__ == sorted(whence.__all__)
+    for name in whence.__all__:
+        assert getattr(whence, name) is not None
+
+
+def test_import_and_help_load_neither_numba_nor_optional_packages() -> None:
+    code = (
+        "import sys, whence, whence.cli\n"
+        "try: whence.cli.run(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'numba', 'rich', 'resvg_py', 'scipy'} & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stdout.splitlines()[-1] == "[]", result.stdout + result.stderr

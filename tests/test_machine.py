@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import whence
+from whence import RewardMachine
+from whence.errors import MachineError
+
+COFFEE = [
+    "before -c-> holding",
+    "before -*-> over",
+    "holding -o/1-> over",
+    "holding -*-> over",
+]
+
+
+@pytest.fixture
+def coffee() -> RewardMachine:
+    return RewardMachine.from_arrows(COFFEE, alphabet=("c", "o", "*"))
+
+
+def test_arrows_fill_the_tables_and_the_rest_stays_and_pays_nothing(
+    coffee: RewardMachine,
+) -> None:
+    assert coffee.names == ("before", "holding", "over")
+    assert coffee.transitions.tolist() == [[1, 0, 2], [1, 2, 2], [2, 2, 2]]
+    assert coffee.rewards.tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
+
+
+def test_arrows_take_several_symbols_and_negative_rewards() -> None:
+    machine = RewardMachine.from_arrows(["a -x,y/-2.5-> b"])
+    assert machine.alphabet == ("x", "y")
+    assert machine.rewards.tolist() == [[-2.5, -2.5], [0, 0]]
+    assert machine.transitions.tolist() == [[1, 1], [1, 1]]
+
+
+def test_run_visits_states_and_pays(coffee: RewardMachine) -> None:
+    trace = coffee.run(["o", None, "c", "c", None, "o", "o"])
+    assert trace.states == (0, 0, 0, 1, 1, 1, 2, 2)
+    assert trace.rewards == (0, 0, 0, 0, 0, 1, 0)
+    assert coffee.step(1, "o") == (2, 1.0)
+    assert coffee.step(1, None) == (1, 0.0)
+
+
+def test_tables_are_frozen_and_the_callers_stay_free() -> None:
+    transitions = np.zeros((1, 1), dtype=np.int64)
+    machine = RewardMachine(("a",), transitions, [[1.0]])
+    transitions[0, 0] = 5
+    assert machine.transitions[0, 0] == 0
+    with pytest.raises(ValueError, match="read-only"):
+        machine.rewards[0, 0] = 3.0
+
+
+def test_equality_is_of_tables_and_ignores_names(coffee: RewardMachine) -> None:
+    unnamed = RewardMachine(coffee.alphabet, coffee.transitions, coffee.rewards)
+    assert coffee == unnamed
+    assert hash(coffee) == hash(unnamed)
+    assert coffee != RewardMachine(coffee.alphabet, coffee.transitions, coffee.rewards * 2)
+    assert RewardMachine(("a",), [[0]], [[0.0]]) == RewardMachine(("a",), [[0]], [[-0.0]])
+
+
+def test_default_names_count_as_none() -> None:
+    assert RewardMachine(("a",), [[1], [0]], [[0], [1]], ["y0", "y1"]).names is None
+
+
+def test_validity(coffee: RewardMachine) -> None:
+    assert coffee.is_valid
+    assert not RewardMachine(("a",), [[0]], [[0]]).is_valid
+    assert not RewardMachine(("a",), [[0], [0]], [[1], [1]]).is_valid
+    assert coffee.can_pay.tolist() == [True, True, False]
+
+
+def test_columns_follow_another_order_of_the_alphabet(coffee: RewardMachine) -> None:
+    turned = coffee.over(("*", "c", "o"))
+    for labels in (["c", "o"], ["*", "c", "o"], ["o", "c", "*", "o"]):
+        assert turned.run(labels) == coffee.run(labels)
+
+
+def test_an_empty_alphabet_is_a_machine_that_reads_nothing() -> None:
+    machine = RewardMachine((), np.zeros((1, 0)), np.zeros((1, 0)))
+    assert machine.run([None, None]).rewards == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: RewardMachine("co", [[0, 0]], [[0, 0]]), "one string"),
+        (lambda: RewardMachine(["c", "c"], [[0, 0]], [[0, 0]]), "'c' occurs twice"),
+        (lambda: RewardMachine(["c", ""], [[0, 0]], [[0, 0]]), "entry 1"),
+        (lambda: RewardMachine(["c"], [[1]], [[0]]), "state 0, symbol 0: target 1"),
+        (lambda: RewardMachine(["c"], [[0.5]], [[0]]), "whole numbers"),
+        (lambda: RewardMachine(["c"], [[0, 0]], [[0]]), "rows of 2 entries"),
+        (lambda: RewardMachine(["c"], [[0], [0, 1]], [[0], [0]]), "not a table"),
+        (lambda: RewardMachine(["c"], [[0]], [[0], [0]]), "rewards has 2 rows"),
+        (lambda: RewardMachine(["c"], [[0]], [[np.nan]]), "state 0, symbol 'c': nan"),
+        (lambda: RewardMachine(["c"], np.zeros((0, 1)), np.zeros((0, 1))), "no rows"),
+        (lambda: RewardMachine(["c"], [[0]], [[0]], ["a", "b"]), "2 names for 1 states"),
+        (lambda: RewardMachine.from_arrows([]), "no arrows"),
+        (lambda: RewardMachine.from_arrows(["a c b"]), "'a c b' cannot be read"),
+        (lambda: RewardMachine.from_arrows(["a -x/y-> b"]), "reward 'y' is not a number"),
+        (lambda: RewardMachine.from_arrows(["a -,x-> b"]), "an empty symbol"),
+        (lambda: RewardMachine.from_arrows(["a -x-> b", "a -x-> a"]), "already has an arrow"),
+        (lambda: RewardMachine.from_arrows(["a -x-> b"], alphabet=["y"]), "'x' is not in"),
+    ],
+)
+def test_bad_machines_are_refused_with_the_culprit(make: object, message: str) -> None:
+    assert callable(make)
+    with pytest.raises(MachineError, match=message):
+        make()
+
+
+def test_unknown_symbols_and_states_are_refused(coffee: RewardMachine) -> None:
+    with pytest.raises(MachineError, match="'tea' is not in the machine's alphabet"):
+        coffee.run(["tea"])
+    with pytest.raises(MachineError, match="state 3"):
+        coffee.step(3, "c")
+    with pytest.raises(MachineError, match="differ in"):
+        coffee.over(("c", "o"))
+
+
+def test_arrows_merge_symbols_with_equal_target_and_reward() -> None:
+    machine = RewardMachine(("a", "b", "c"), [[0, 0, 0]], [[0, 0, 2]])
+    assert [(arrow.symbols, arrow.reward) for arrow in machine.arrows()] == [
+        (("a", "b"), 0.0),
+        (("c",), 2.0),
+    ]
+
+
+def test_notebooks_get_a_picture(coffee: RewardMachine) -> None:
+    assert coffee._repr_svg_().startswith("<svg")
+    assert "holding" in str(coffee)
+    assert "3 states" in repr(coffee)
+    assert whence.RewardMachine is RewardMachine

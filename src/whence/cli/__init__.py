@@ -1,0 +1,75 @@
+"""The command line: one verb, one module; each is imported when it is called for."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from whence.cli.console import note_warnings, say_error
+from whence.errors import WhenceError
+
+VERBS = (
+    "demo",
+    "worlds",
+    "world",
+    "check",
+    "simulate",
+    "evaluate",
+    "show",
+    "compare",
+    "export",
+    "doctor",
+)
+
+
+class _Verbs(click.Group):
+    """A group whose commands live in modules of the same name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = importlib.import_module(f"whence.cli.{cmd_name}").command
+        return command
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="whence", prog_name="whence")
+def cli() -> None:
+    """Infer the reward machine behind an expert's behaviour."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 failed, 2 usage, 130 stopped."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    try:
+        with note_warnings():
+            result = cli.main(
+                args=None if arguments is None else list(arguments),
+                prog_name="whence",
+                standalone_mode=False,
+            )
+            sys.stdout.flush()
+    except WhenceError as error:
+        say_error(str(error))
+        return 1
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        say_error("stopped")
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,106 @@
+"""What the user sees: results on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, TypeVar
+
+import click
+
+from whence.errors import WhenceWarning
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Output:
+    """Where a verb puts its result: one JSON document, or text for people."""
+
+    def __init__(self, *, json: bool, quiet: bool) -> None:
+        self.json = json
+        self.quiet = quiet
+
+    def document(self, value: dict[str, Any]) -> None:
+        """Print the JSON document, where one was asked for."""
+        if self.json:
+            import msgspec
+
+            click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+    def show(self, *parts: Any) -> None:
+        """Print text or rich renderables, unless JSON or silence was asked for."""
+        if self.json or self.quiet:
+            return
+        console = stdout_console()
+        for part in parts:
+            if isinstance(part, str):
+                console.print(part, markup=False, highlight=False, soft_wrap=True)
+            else:
+                console.print(part)
+
+
+def output_options(function: Callable[P, R]) -> Callable[..., R]:
+    """Give a command `--json` and `-q`; the function gets an `Output` as `out`."""
+
+    @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+    @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors and JSON.")
+    @wraps(function)
+    def wrapped(*args: Any, as_json: bool, quiet: bool, **kwargs: Any) -> R:
+        if quiet:
+            warnings.simplefilter("ignore", WhenceWarning)
+        out = Output(json=as_json, quiet=quiet)
+        return function(*args, out=out, **kwargs)  # type: ignore[arg-type]
+
+    return wrapped
+
+
+def stdout_console() -> Console:
+    """Return a console on stdout, wide enough for tables where stdout is a file."""
+    from rich.console import Console
+
+    console = Console()
+    return console if console.is_terminal else Console(width=max(console.width, 100))
+
+
+def say_error(message: str) -> None:
+    """Print one line that starts with `error:` on stderr."""
+    click.echo(click.style("error: ", fg="red", bold=True) + printable(message), err=True)
+
+
+@contextmanager
+def note_warnings() -> Iterator[None]:
+    """Print whence's own warnings as one line each."""
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if issubclass(category, WhenceWarning):
+                prefix = click.style("warning: ", fg="yellow", bold=True)
+                click.echo(prefix + printable(str(message)), err=True)
+            else:
+                usual(message, category, filename, lineno, file, line)
+
+        warnings.simplefilter("always", WhenceWarning)
+        warnings.showwarning = show
+        yield
+
+
+def printable(text: str) -> str:
+    """Return text in which control characters are spelled out, so that a terminal obeys none."""
+    return "".join(
+        c if unicodedata.category(c) not in ("Cc", "Cf", "Cs") else ascii(c)[1:-1] for c in text
+    )

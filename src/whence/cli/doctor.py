@@ -1,0 +1,68 @@
+"""whence doctor."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from importlib import metadata, util
+
+import click
+
+from whence.cli.console import Output, output_options
+
+PACKAGES = ("numpy", "numba", "msgspec", "click", "rich")
+EXTRAS = {"plot": ("resvg_py", "resvg-py")}
+
+
+@click.command("doctor")
+@output_options
+def command(out: Output) -> None:
+    """Say what whence runs on: versions, threads, kernel cache, accelerator."""
+    from rich.table import Table
+
+    import whence
+
+    facts: dict[str, object] = {
+        "whence": whence.__version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: metadata.version(name) for name in PACKAGES},
+        "extras": {name: _extra(*what) for name, what in EXTRAS.items()},
+        "threads": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
+        "kernel_cache": _kernel_cache(),
+        "accelerator": _accelerator(),
+    }
+    out.document(facts)
+    table = Table(show_header=False)
+    for name, value in facts.items():
+        table.add_row(name.replace("_", " "), _text(value))
+    out.show(table)
+
+
+def _extra(module: str, package: str) -> str | None:
+    return metadata.version(package) if util.find_spec(module) else None
+
+
+def _kernel_cache() -> dict[str, object]:
+    """Return where compiled kernels are kept, and whether that folder can be written."""
+    from pathlib import Path
+
+    import whence
+
+    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(whence.__file__).parent)
+    existing = next(p for p in (folder, *folder.parents) if p.exists())
+    return {"folder": str(folder), "writable": os.access(existing, os.W_OK)}
+
+
+def _accelerator() -> str | None:
+    """Return the name of the driver's tool where there is one; nothing uses it yet."""
+    return "nvidia" if shutil.which("nvidia-smi") else None
+
+
+def _text(value: object) -> str:
+    if isinstance(value, dict):
+        return "\n".join(f"{k} {'not installed' if v is None else v}" for k, v in value.items())
+    return "none" if value is None else str(value)

@@ -1,0 +1,56 @@
+"""whence export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from whence.cli.console import Output, output_options
+
+
+@click.command("export")
+@click.argument("machine")
+@click.option(
+    "--to",
+    "targets",
+    required=True,
+    metavar="FORMATS",
+    help="Some of json,dot,mermaid,tikz,svg,png,icarte, separated by commas.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Where to; for several formats, a name to which each adds its ending.",
+)
+@output_options
+def command(machine: str, targets: str, output: str | None, out: Output) -> None:
+    """Write MACHINE, a file, a run folder or a built-in world's task, in other formats."""
+    from whence import files, formats
+    from whence.cli import inputs
+    from whence.errors import ArgumentError
+
+    names = [name.strip() for name in targets.split(",")]
+    known = (*formats.MACHINE_FORMATS, *formats.PICTURES)
+    for name in names:
+        if name not in known:
+            raise ArgumentError(f"--to {name}: no such format; known are {', '.join(known)}")
+    exported = inputs.machine(machine)
+    contents = [formats.machine_bytes(exported, name) for name in names]
+    if output is None:
+        if len(names) > 1 or names[0] == "png" or out.json:
+            raise ArgumentError("-o is missing: name the file to write, as in '-o machine'")
+        click.echo(contents[0].decode("utf-8"), nl=False)
+        return
+    paths = [_path(output, name, len(names) > 1, formats.ending_of(name)) for name in names]
+    for path, content in zip(paths, contents, strict=True):
+        files.write_bytes(path, content)
+    out.document({"written": paths})
+    out.show("\n".join(f"wrote {path}" for path in paths))
+
+
+def _path(output: str, name: str, several: bool, ending: str) -> str:
+    if not several and Path(output).suffix:
+        return output
+    return f"{output}{ending}"

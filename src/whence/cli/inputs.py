@@ -1,0 +1,102 @@
+"""What the arguments of verbs stand for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from whence.errors import ArgumentError, FileError
+from whence.machine import RewardMachine
+from whence.mdp import LabeledMDP
+from whence.worlds import BUILT_IN, World
+
+DISCOUNT = 0.95  # where neither the user nor the world says one
+ALPHA = 30.0
+LENGTH = 100
+EPISODES = 100
+
+
+class Setting:
+    """A world given on the command line, with what is known about it beforehand."""
+
+    def __init__(self, mdp: LabeledMDP, built_in: World | None) -> None:
+        self.mdp = mdp
+        self.built_in = built_in
+
+    @property
+    def episodes(self) -> int:
+        """The number of episodes where the user gives none."""
+        return self.built_in.episodes if self.built_in else EPISODES
+
+    @property
+    def length(self) -> int:
+        """The number of steps where the user gives none."""
+        return self.built_in.length if self.built_in else LENGTH
+
+    @property
+    def discount(self) -> float:
+        """The discount where the user gives none."""
+        return self.built_in.expert.discount if self.built_in else DISCOUNT
+
+    @property
+    def alpha(self) -> float:
+        """The rationality where the user gives none."""
+        return self.built_in.expert.alpha if self.built_in else ALPHA
+
+    def task(self, given: str | None, option: str) -> RewardMachine:
+        """Return the machine that an option names, or the built-in world's task."""
+        if given is not None:
+            return machine(given)
+        if self.built_in is None:
+            raise ArgumentError(
+                f"{option} is missing: a world from a file has no task of its own; "
+                f"name a machine with {option} FILE"
+            )
+        return self.built_in.task
+
+
+def setting(world: str, start: str | None = None) -> Setting:
+    """Return the world that an argument names: a built-in one, or a file."""
+    if world in BUILT_IN:
+        built_in = BUILT_IN[world](None)
+        mdp = built_in.mdp
+    else:
+        built_in = None
+        _refuse_unknown(world, "world")
+        mdp = LabeledMDP.load(world)
+    if start is not None:
+        mdp = mdp.with_initial(_start(mdp, start))
+    return Setting(mdp, built_in)
+
+
+def machine(name: str) -> RewardMachine:
+    """Return the machine that an argument names: a file, a run, or a built-in world's task."""
+    if name in BUILT_IN:
+        return BUILT_IN[name](None).task
+    if Path(name).is_dir():
+        return RewardMachine.load(Path(name) / "best.json")
+    _refuse_unknown(name, "machine")
+    return RewardMachine.load(name)
+
+
+def _refuse_unknown(name: str, what: str) -> None:
+    if not Path(name).suffix and not Path(name).exists():
+        raise FileError(
+            f"{name}: no such file, and no built-in {what}; built in are {', '.join(BUILT_IN)}"
+        )
+
+
+def _start(mdp: LabeledMDP, text: str) -> int:
+    """Return the state that `--start` names: x,y on a grid, a state's name or its number."""
+    if mdp.names is not None and text in mdp.names:
+        return mdp.names.index(text)
+    x, comma, y = text.partition(",")
+    if mdp.grid is not None and comma and x.strip().isdecimal() and y.strip().isdecimal():
+        return mdp.grid.state(int(x), int(y))
+    if text.isdecimal() and int(text) < mdp.n_states:
+        return int(text)
+    cure = (
+        "give a cell such as 2,1"
+        if mdp.grid is not None
+        else f"give a state from 0 to {mdp.n_states - 1}, or its name"
+    )
+    raise ArgumentError(f"--start {text}: no such state; {cure}")

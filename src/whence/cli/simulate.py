@@ -1,0 +1,67 @@
+"""whence simulate."""
+
+from __future__ import annotations
+
+import click
+
+from whence.cli.console import Output, output_options
+
+
+@click.command("simulate")
+@click.argument("world")
+@click.option("-o", "--output", metavar="DEMOS", required=True, help="Write .jsonl or .npz.")
+@click.option("--episodes", type=int, help="How many episodes.  [default: the world's, or 100]")
+@click.option("--length", type=int, help="Steps in each.  [default: the world's, or 100]")
+@click.option("--alpha", type=float, help="Rationality, or inf.  [default: 30]")
+@click.option("--discount", type=float, help="[default: the world's, or 0.95]")
+@click.option("--lapse", type=float, default=0.0, show_default=True, help="Blind actions.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--start", metavar="X,Y", help="Start there instead.")
+@click.option("--machine", metavar="M", help="What the expert wants.  [default: the world's task]")
+@output_options
+def command(
+    world: str,
+    output: str,
+    episodes: int | None,
+    length: int | None,
+    alpha: float | None,
+    discount: float | None,
+    lapse: float,
+    seed: int,
+    start: str | None,
+    machine: str | None,
+    out: Output,
+) -> None:
+    """Make demonstrations of an expert in WORLD."""
+    from whence.cli.inputs import setting
+    from whence.expert import Expert
+    from whence.simulation import simulate
+
+    given = setting(world, start)
+    task = given.task(machine, "--machine")
+    expert = Expert(
+        alpha=given.alpha if alpha is None else alpha,
+        discount=given.discount if discount is None else discount,
+        lapse=lapse,
+    )
+    demos = simulate(
+        given.mdp,
+        task,
+        expert,
+        episodes=given.episodes if episodes is None else episodes,
+        length=given.length if length is None else length,
+        seed=seed,
+    )
+    demos.save(output)
+    out.document(
+        {
+            "written": output,
+            "episodes": len(demos),
+            "steps": demos.n_steps,
+            "alpha": None if expert.alpha == float("inf") else expert.alpha,
+            "discount": expert.discount,
+            "lapse": expert.lapse,
+            "seed": seed,
+        }
+    )
+    out.show(f"wrote {output}: {len(demos)} episodes, {demos.n_steps} steps")

@@ -1,0 +1,42 @@
+"""whence world."""
+
+from __future__ import annotations
+
+import click
+
+from whence.cli.console import Output, output_options
+
+
+@click.command("world")
+@click.argument("world")
+@click.option("-o", "--output", metavar="FILE", help="Write .json, .npz, .map, .svg or .png.")
+@click.option("--start", metavar="X,Y", help="Start there instead.")
+@output_options
+def command(world: str, output: str | None, start: str | None, out: Output) -> None:
+    """Show WORLD, a built-in name or a file, or write it out."""
+    from whence.cli.inputs import setting
+
+    mdp = setting(world, start).mdp
+    if output is not None:
+        mdp.save(output)
+    out.document(
+        {
+            "states": mdp.n_states,
+            "actions": list(mdp.actions),
+            "alphabet": list(mdp.alphabet),
+            "transitions": mdp.n_transitions,
+            "deterministic": mdp.is_deterministic,
+            "initial": [
+                [state, weight]
+                for state, weight in zip(
+                    mdp.initial_states.tolist(), mdp.initial_probabilities.tolist(), strict=True
+                )
+            ],
+            "labelled_states": int((mdp.labels >= 0).sum()),
+            "written": output,
+        }
+    )
+    if output is None:
+        out.show(repr(mdp)[1:-1], "" if mdp.grid is None else str(mdp))
+    else:
+        out.show(f"wrote {output}")

@@ -1,0 +1,156 @@
+"""Every kind of bad input gives one message with place, culprit and cure, and exit code 1."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import whence
+from whence import cli
+
+WORLD = (
+    '{"format": "whence/mdp/1", "states": 2, "actions": ["go"], "alphabet": ["a"], "initial": 0,'
+    ' "labels": [null, "a"], "transitions": [[0, 0, 1, 1.0], [1, 0, 0, 1.0]]}'
+)
+MACHINE = (
+    '{"format": "whence/machine/1", "alphabet": ["a"], "transitions": [[0]], "rewards": [[1]]}'
+)
+EPISODE = '{"states": [0, 1], "actions": [0]}\n'
+MAP = "labels: a\nstarts: S\nmap:\nSa\n"
+
+
+def changed(text: str, old: str, new: str) -> str:
+    assert old in text
+    return text.replace(old, new)
+
+
+# what, file name, content, command line, place, culprit, cure
+TABLE = [
+    ("world: syntax", "w.json", WORLD[:-1], "world {}", "w.json", "JSON", "cut off"),
+    ("world: other document", "w.json", MACHINE, "world {}", "w.json", "'whence/machine/1'", "must say"),
+    ("world: wrong type", "w.json", changed(WORLD, "2,", '"2",'), "world {}", "$.states", "`str`", "Expected `int`"),
+    ("world: unknown field", "w.json", changed(WORLD, '"initial"', '"start"'), "world {}", "w.json", "initial|start", "required|known"),
+    ("world: row sum", "w.json", changed(WORLD, "[0, 0, 1, 1.0]", "[0, 0, 1, 0.9]"), "world {}", "state 0, action 0", "0.9", "sum to 1"),
+    ("world: missing row", "w.json", changed(WORLD, ", [1, 0, 0, 1.0]", ""), "world {}", "state 1, action 0", "sum to 0", "stays put"),
+    ("world: negative", "w.json", changed(WORLD, "[0, 0, 1, 1.0]", "[0, 0, 1, 2], [0, 0, 0, -1]"), "world {}", "state 0, action 0", "-1", "from 0 to 1"),
+    ("world: successor", "w.json", changed(WORLD, "[0, 0, 1, 1.0]", "[0, 0, 7, 1.0]"), "world {}", "row 0", "successor 7", "use 0 to 1"),
+    ("world: label", "w.json", changed(WORLD, 'null, "a"', 'null, "b"'), "world {}", "state 1", "'b'", "add it"),
+    ("world: initial", "w.json", changed(WORLD, '"initial": 0', '"initial": 5'), "world {}", "w.json", "initial state 5", "use 0 to 1"),
+    ("world: not text", "w.map", b"labels: \xff\n", "world {}", "line 1", "0xff", "UTF-8"),
+    ("world: not an archive", "w.npz", "zip?", "world {}", "w.npz", "npz", "plain arrays"),
+    ("world: ending", "w.yaml", WORLD, "world {}", "w.yaml", "world file", "rename"),
+    ("world: no file", None, "", "world none.json", "none.json", "no such file", "check the path"),
+    ("world: no name", None, "", "world cofee", "cofee", "no built-in", "coffee"),
+    ("map: mark", "w.map", changed(MAP, "Sa", "Sx"), "world {}", "line 4, column 2", "'x'", "labels"),
+    ("map: ragged", "w.map", MAP + ".\n", "world {}", "line 5, column 2", "missing", "draw '.'"),
+    ("map: key", "w.map", "color: red\n" + MAP, "world {}", "line 1", "color", "known are"),
+    ("map: slip", "w.map", "slip: 7\n" + MAP, "world {}", "line 1", "'7'", "from 0 to 1"),
+    ("map: start", "w.map", changed(MAP, "starts: S", "starts: 9,9"), "world {}", "w.map", "9,9|'S'", "x runs|labels"),
+    ("machine: syntax", "m.json", MACHINE[:-2], "show {}", "m.json", "JSON", "cut off"),
+    ("machine: target", "m.json", changed(MACHINE, "[[0]]", "[[3]]"), "show {}", "state 0", "target 3", "0 to 0"),
+    ("machine: row length", "m.json", changed(MACHINE, "[[1]]", "[[1, 2]]"), "show {}", "rewards, state 0", "2 entries", "one entry a symbol"),
+    ("machine: alphabet twice", "m.json", changed(MACHINE, '["a"]', '["a", "a"]').replace("[[0]]", "[[0, 0]]").replace("[[1]]", "[[1, 1]]"), "show {}", "m.json", "'a' occurs twice", "once"),
+    ("machine: reward", "m.json", changed(MACHINE, "[[1]]", "[[1e999]]"), "show {}", "m.json", "1e999|number|float|range", ""),
+    ("machine: ending", "m.xml", MACHINE, "show {}", "m.xml", "machine file", "rename"),
+    ("machine: other alphabet", "m.json", MACHINE, "evaluate coffee {}", "(a)", "does not know 'c'", "same symbols"),
+    ("machine: compare", "m.json", MACHINE, "compare {} coffee", "(a)", "(c, o, *)", "same symbols"),
+    ("machine: dot", "m.dot", "digraph {", "show {}", "m.dot", "", ""),
+    ("machine: mermaid", "m.mmd", "pie", "show {}", "m.mmd", "", ""),
+    ("machine: tikz", "m.tex", "\\node", "show {}", "m.tex", "", ""),
+    ("machine: icarte", "m.txt", "0\n[1]\nopen('x')\n", "show {}", "line 3", "", ""),
+    ("demos: syntax", "d.jsonl", EPISODE + "{", "check coffee {}", "line 2", "JSON", "write"),
+    ("demos: lengths", "d.jsonl", '{"states": [0], "actions": [0, 0, 0]}', "check coffee {}", "line 1", "1 states for 3 actions", "one more"),
+    ("demos: state", "d.jsonl", '{"states": [900], "actions": [0]}', "check coffee {}", "line 1, state 0", "state 900", "0 to 107"),
+    ("demos: action", "d.jsonl", '{"states": [4], "actions": [9]}', "check coffee {}", "line 1, step 0", "action 9 of state 4", "4 actions (0 to 3)"),
+    ("demos: impossible", "d.jsonl", '{"states": [0, 90], "actions": [0]}', "check coffee {}", "line 1, step 0", "'up' never leads", "correct"),
+    ("demos: label", "d.jsonl", '{"states": [0], "actions": [0], "labels": ["x"]}', "check coffee {}", "line 1, labels, entry 0", "'x'", "correct it"),
+    ("demos: history", "d.jsonl", '{"states": [0], "actions": [0], "history": ["x"]}', "check coffee {}", "line 1, history, entry 0", "'x'", "correct it"),
+    ("demos: empty", "d.jsonl", "", "check coffee {}", "d.jsonl", "no steps", "nothing to learn"),
+    ("demos: unknown action name", "d.jsonl", '{"states": [0], "actions": ["hop"]}', "check coffee {}", "actions, entry 0", "'hop'", "up, right"),
+    ("argument: alpha", None, "", "simulate coffee -o x.jsonl --alpha -1", "alpha", "-1", "at least 0"),
+    ("argument: discount", None, "", "simulate coffee -o x.jsonl --discount 1", "discount", "1.0", "not including, 1"),
+    ("argument: lapse", None, "", "evaluate coffee coffee --lapse 2", "lapse", "2.0", "from 0 to 1"),
+    ("argument: episodes", None, "", "simulate coffee -o x.jsonl --episodes -2", "episodes", "-2", "at least 0"),
+    ("argument: length", None, "", "evaluate coffee coffee --length -2", "length", "-2", "at least 0"),
+    ("argument: seed", None, "", "simulate coffee -o x.jsonl --seed -2", "seed", "-2", "at least 0"),
+    ("argument: start", None, "", "simulate coffee -o x.jsonl --start 40,1", "start", "40,1", "x runs from 0 to 11"),
+    ("argument: start not a cell", None, "", "world coffee --start here", "--start", "here", "such as 2,1"),
+    ("argument: machine missing", "w.map", MAP, "simulate {} -o x.jsonl", "--machine", "missing", "--machine FILE"),
+    ("argument: format", None, "", "export coffee --to jpeg -o x", "--to", "jpeg", "known are"),
+    ("argument: output folder", None, "", "world coffee -o none/x.json", "none/x.json", "cannot be written", "choose a folder"),
+    ("argument: output ending", None, "", "simulate coffee -o x.csv", "x.csv", "demonstrations file", "rename"),
+    ("argument: no output", None, "", "export coffee --to png", "-o", "missing", "name the file"),
+    ("argument: demo world", None, "", "demo tea", "tea", "no built-in world", "coffee"),
+]  # fmt: skip
+
+
+def test_the_table_has_all_five_parts() -> None:
+    kinds = {row[0].split(":")[0] for row in TABLE}
+    assert kinds == {"world", "map", "machine", "demos", "argument"}
+    assert len({row[0] for row in TABLE}) == len(TABLE) >= 25
+
+
+@pytest.mark.parametrize("row", TABLE, ids=[row[0] for row in TABLE])
+def test_bad_input_gives_one_message(
+    row: tuple[str, str | None, str | bytes, str, str, str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, name, content, line, *parts = row
+    monkeypatch.chdir(tmp_path)
+    if name is not None:
+        Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+    code = cli.run(line.format(name).split())
+    captured = capsys.readouterr()
+    assert code == 1, captured.err
+    assert captured.out == ""
+    message = captured.err
+    assert message.startswith("error: ")
+    assert message.count("\n") == 1
+    assert "Traceback" not in message
+    for part in parts:
+        assert any(option in message for option in part.split("|")), (part, message)
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
+
+
+def test_the_installed_program_prints_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "w.json").write_text("{")
+    result = subprocess.run(
+        [sys.executable, "-c", "from whence.cli import main; main()", "world", "w.json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"NO_COLOR": "1"},
+    )
+    assert result.returncode == 1
+    assert result.stderr.startswith("error: w.json: not valid JSON")
+    assert "Traceback" not in result.stderr
+
+
+def test_a_folder_in_the_place_of_the_output_is_a_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "w.json").mkdir()
+    assert cli.run(["world", "coffee", "-o", "w.json"]) == 1
+    assert "w.json: cannot be written: is a directory" in capsys.readouterr().err
+    assert [p.name for p in tmp_path.iterdir()] == ["w.json"]
+
+
+def test_control_characters_never_reach_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    machine = whence.RewardMachine(("\x1b[31m",), [[0]], [[1]], ["\x1b]0;x\x07"])
+    machine.save("m.json")
+    for line in ("show m.json", "compare m.json coffee", "evaluate coffee m.json"):
+        cli.run(line.split())
+        captured = capsys.readouterr()
+        assert "\x1b" not in captured.out
+        assert "\x1b[31m" not in captured.err

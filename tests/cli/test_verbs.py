@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import whence
+from whence import RewardMachine, cli
+
+DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
+
+
+@pytest.fixture
+def run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Any:
+    """Return a function that runs a command line and gives its exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(line: str) -> tuple[int, str, str]:
+        code = cli.run(line.split())
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def _documented_keys(verb: str) -> set[str]:
+    section = DOCS.read_text(encoding="utf-8").split(f"\n## {verb}\n")[1].split("\n## ")[0]
+    first_cells = [row.split("|")[1] for row in section.splitlines() if row.startswith("| `")]
+    return {key for cell in first_cells for key in re.findall(r"`(\w+)`", cell)}
+
+
+FIGURE_1 = ["y0 -l-> y1", "y0 -r/1-> y2"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "demo --seed 3",
+        "worlds",
+        "world recharge -o w.json",
+        "check coffee demos.jsonl",
+        "simulate coffee -o d.npz --episodes 3 --length 5",
+        "evaluate coffee coffee --length 10",
+        "show coffee",
+        "compare coffee coffee --world coffee",
+        "export coffee --to dot,json -o task",
+        "doctor",
+    ],
+)
+def test_json_documents_have_the_documented_keys(run: Any, line: str) -> None:
+    whence.Demonstrations.from_episodes([([46], [0])]).save("demos.jsonl")
+    code, out, err = run(f"{line} --json")
+    assert code == 0, err
+    assert set(msgspec.json.decode(out)) == _documented_keys(line.split()[0])
+
+
+@pytest.mark.parametrize("verb", cli.VERBS)
+def test_every_verb_has_help_and_documentation(run: Any, verb: str) -> None:
+    code, out, _ = run(f"{verb} --help")
+    assert code == 0
+    assert "--json" in out
+    assert _documented_keys(verb)
+
+
+def test_quiet_prints_nothing(run: Any) -> None:
+    for line in ("worlds -q", "evaluate recharge recharge -q", "show coffee -q"):
+        assert run(line) == (0, "", "")
+
+
+def test_a_story_from_world_to_evaluation(run: Any, tmp_path: Path) -> None:
+    assert run("world coffee -o office.map")[0] == 0
+    assert run("export coffee --to json -o task.json")[0] == 0
+    code, _, err = run(
+        "simulate office.map -o d.jsonl --machine task.json --episodes 20 --length 50 --seed 1"
+        " --discount 0.92"
+    )
+    assert (code, err) == (0, "")
+    assert run("check office.map d.jsonl")[1].startswith("ok: 20 episodes, 1000 steps")
+    code, out, _ = run("evaluate office.map task.json --truth coffee --discount 0.92 --json")
+    assert round(msgspec.json.decode(out)["return"], 3) == 0.710
+
+
+def test_simulation_from_the_command_line_equals_the_library(run: Any, tmp_path: Path) -> None:
+    run("simulate recharge -o d.npz --episodes 7 --seed 5 --alpha inf --lapse 0.1")
+    world = whence.worlds.recharge()
+    expert = whence.Expert(float("inf"), 0.92, 0.1)
+    expected = whence.simulate(world.mdp, world.task, expert, episodes=7, length=25, seed=5)
+    assert whence.Demonstrations.load("d.npz") == expected
+
+
+def test_evaluate_prints_the_papers_figures(run: Any) -> None:
+    figures = {"recharge": (1.0, 1.0), "coffee": (0.71, 0.525), "multi-coffee": (2.0, 1.429)}
+    for world, (agent, expert) in figures.items():
+        out = run(f"evaluate {world} {world} --json")[1]
+        assert round(msgspec.json.decode(out)["return"], 3) == agent
+        out = run(f"evaluate {world} {world} --alpha 30 --json")[1]
+        assert round(msgspec.json.decode(out)["return"], 3) == expert
+    assert "0.8423" in run("evaluate coffee coffee --start 2,1")[1]
+
+
+def test_compare_prints_the_shortest_difference(run: Any) -> None:
+    RewardMachine.from_arrows(FIGURE_1, alphabet=("t", "w", "l", "r")).save("figure1.json")
+    code, out, _ = run("compare figure1.json recharge --world recharge")
+    assert code == 0
+    assert out.splitlines()[0] == "different: w r"
+    assert "in this world: different: w r" in out
+    assert run("compare recharge recharge --world recharge")[1] == (
+        "the same\nin this world: the same\n"
+    )
+
+
+def test_export_writes_to_stdout_or_to_several_files(run: Any, tmp_path: Path) -> None:
+    code, out, _ = run("export coffee --to json")
+    assert code == 0
+    assert msgspec.json.decode(out)["format"] == "whence/machine/1"
+    assert run("export coffee --to json,dot,mermaid,tikz,svg,png,icarte -o m")[0] == 0
+    endings = {".json", ".dot", ".mmd", ".tex", ".svg", ".png", ".txt"}
+    assert {p.suffix for p in tmp_path.iterdir()} == endings
+    task = whence.worlds.coffee().task
+    for ending in endings - {".svg", ".png"}:
+        assert RewardMachine.load(f"m{ending}") == task
+
+
+def test_check_counts_problems_and_fails(run: Any) -> None:
+    whence.Demonstrations.from_episodes([([46, 0], [0])] * 30).save("d.jsonl")
+    code, out, err = run("check coffee d.jsonl")
+    assert code == 1
+    assert "d.jsonl, line 1, step 0" in err
+    assert "29 more problems" in err
+    assert "and 10 more" in out
+    code, out, _ = run("check coffee d.jsonl --json")
+    assert code == 1
+    assert msgspec.json.decode(out)["problems"] == 30
+
+
+def test_world_draws_itself_and_warnings_go_to_stderr(run: Any) -> None:
+    assert "108 states" in run("world coffee")[1]
+    Path("silent.map").write_text("labels: x\nstarts: S\nmap:\nS.\n")
+    code, _, err = run("world silent.map")
+    assert code == 0
+    assert err.startswith("warning: silent.map: no state")
+    assert run("world silent.map -q")[2] == ""
+
+
+def test_usage_errors_exit_with_two(run: Any) -> None:
+    assert run("simulate coffee")[0] == 2
+    assert run("nonsense")[0] == 2
+    assert run("evaluate coffee coffee --length many")[0] == 2

@@ -9,6 +9,8 @@ from whence.grid import Grid
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
 from whence.planning import Policy, expert_policy, plan
+from whence.posterior import Posterior
+from whence.prior import Prior
 from whence.simulation import simulate
 
 __version__ = "0.1.0"
@@ -21,6 +23,8 @@ __all__ = [
     "Grid",
     "LabeledMDP",
     "Policy",
+    "Posterior",
+    "Prior",
     "RewardMachine",
     "WhenceError",
     "WhenceWarning",

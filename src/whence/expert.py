@@ -43,6 +43,18 @@ class Expert:
         """Return float[..., A], the probability of each action; `q` has the same shape."""
         return np.asarray((1 - self.lapse) * self._choice(q) + self.lapse / q.shape[-1])
 
+    def log_action_probabilities(self, q: Floats) -> Floats:
+        """Return float[..., A], the logarithms, without underflow; -inf for the impossible."""
+        if math.isinf(self.alpha) or self.lapse == 1:
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.log(self.action_probabilities(q)))
+        scaled = self.alpha * (q - q.max(axis=-1, keepdims=True))
+        chosen = scaled - np.log(np.exp(scaled).sum(axis=-1, keepdims=True))
+        if self.lapse == 0:
+            return np.asarray(chosen)
+        blind = math.log(self.lapse / q.shape[-1])
+        return np.asarray(np.logaddexp(math.log1p(-self.lapse) + chosen, blind))
+
     def _choice(self, q: Floats) -> Floats:
         if math.isinf(self.alpha):
             return evenly(best_actions(q))

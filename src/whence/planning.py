@@ -39,8 +39,18 @@ class Policy:
 
 
 def optimal_q(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Floats:
-    """Return the optimal discounted Q of the product, float[n, S, A]."""
-    return reference.optimal_q(product(mdp, machine), checked_discount(discount))
+    """Return the optimal discounted Q of the product, float[n, S, A].
+
+    Small products are solved by policy iteration with a linear solve, large ones by the
+    compiled engine to the last digits.
+    """
+    both = product(mdp, machine)
+    checked_discount(discount)
+    if both.n_machine_states * mdp.n_states <= reference.DENSE_LIMIT:
+        return reference.policy_iteration(both, discount)
+    from whence.engines import compiled
+
+    return both.backup(compiled.optimal_values(mdp, in_world(machine, mdp), discount), discount)
 
 
 def plan(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Policy:

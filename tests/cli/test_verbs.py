@@ -9,6 +9,7 @@ import pytest
 
 import whence
 from whence import RewardMachine, cli
+from whence.engines import reference
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
@@ -45,6 +46,7 @@ FIGURE_1 = ["y0 -l-> y1", "y0 -r/1-> y2"]
         "world recharge -o w.json",
         "check coffee demos.jsonl",
         "simulate coffee -o d.npz --episodes 3 --length 5",
+        "score coffee demos.jsonl coffee",
         "evaluate coffee coffee --length 10",
         "show coffee",
         "compare coffee coffee --world coffee",
@@ -101,6 +103,26 @@ def test_evaluate_prints_the_papers_figures(run: Any) -> None:
         out = run(f"evaluate {world} {world} --alpha 30 --json")[1]
         assert round(msgspec.json.decode(out)["return"], 3) == expert
     assert "0.8423" in run("evaluate coffee coffee --start 2,1")[1]
+
+
+def test_score_orders_machines_as_the_likelihood_does(run: Any) -> None:
+    run("simulate recharge -o d.jsonl --seed 1")
+    RewardMachine.from_arrows(FIGURE_1, alphabet=("t", "w", "l", "r")).save("figure1.json")
+    code, out, _ = run("score recharge d.jsonl recharge figure1.json --json")
+    assert code == 0
+    truth, figure = msgspec.json.decode(out)["scores"]
+    assert truth["log_likelihood"] > figure["log_likelihood"]
+    assert truth["score"] == pytest.approx(truth["log_likelihood"] + truth["log_prior"])
+    world = whence.worlds.recharge()
+    exact = reference.log_likelihood(
+        world.mdp,
+        whence.Demonstrations.load("d.jsonl"),
+        world.task.transitions,
+        world.task.rewards,
+        whence.Expert(50, 0.92),
+    )
+    assert truth["log_likelihood"] == pytest.approx(exact, abs=1e-6)
+    assert "figure1.json" in run("score recharge d.jsonl recharge figure1.json")[1]
 
 
 def test_compare_prints_the_shortest_difference(run: Any) -> None:

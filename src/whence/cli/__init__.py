@@ -18,6 +18,7 @@ VERBS = (
     "world",
     "check",
     "simulate",
+    "score",
     "evaluate",
     "show",
     "compare",

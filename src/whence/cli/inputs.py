@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from whence.errors import ArgumentError, FileError
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
+from whence.prior import checked_levels
 from whence.worlds import BUILT_IN, World
 
 DISCOUNT = 0.95  # where neither the user nor the world says one
-ALPHA = 30.0
+ALPHA = 30.0  # of a simulated expert
+INFERENCE_ALPHA = 50.0  # the paper's
 LENGTH = 100
 EPISODES = 100
 
@@ -76,6 +79,21 @@ def machine(name: str) -> RewardMachine:
         return RewardMachine.load(Path(name) / "best.json")
     _refuse_unknown(name, "machine")
     return RewardMachine.load(name)
+
+
+def levels(text: str | None, machines: list[RewardMachine]) -> tuple[float, ...]:
+    """Return the reward levels of `--rewards`, or all that the machines pay, and 0."""
+    if text is None:
+        return (0.0, *sorted({float(r) for m in machines for r in m.rewards.flat} - {0.0}))
+    try:
+        return checked_levels(tuple(float(part) for part in text.split(",")))
+    except ValueError:
+        raise ArgumentError(f"--rewards {text}: give numbers, such as 0,1") from None
+
+
+def finite(value: float) -> float | None:
+    """Return a number for JSON, which has no infinities: None stands for one."""
+    return value if math.isfinite(value) else None
 
 
 def _refuse_unknown(name: str, what: str) -> None:

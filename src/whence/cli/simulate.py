@@ -33,7 +33,7 @@ def command(
     out: Output,
 ) -> None:
     """Make demonstrations of an expert in WORLD."""
-    from whence.cli.inputs import setting
+    from whence.cli.inputs import finite, setting
     from whence.expert import Expert
     from whence.simulation import simulate
 
@@ -58,7 +58,7 @@ def command(
             "written": output,
             "episodes": len(demos),
             "steps": demos.n_steps,
-            "alpha": None if expert.alpha == float("inf") else expert.alpha,
+            "alpha": finite(expert.alpha),
             "discount": expert.discount,
             "lapse": expert.lapse,
             "seed": seed,

@@ -5,9 +5,39 @@ from __future__ import annotations
 import numpy as np
 
 from whence._types import Floats, Ints
-from whence.product import Product
+from whence.checking import step_states
+from whence.demos import Demonstrations
+from whence.evidence import step_labels, translated_history
+from whence.expert import Expert
+from whence.mdp import LabeledMDP
+from whence.product import Product, product_of_tables, with_blank
 
 DENSE_LIMIT = 1500  # product states up to which policies are evaluated by a linear solve
+
+
+def log_likelihood(
+    mdp: LabeledMDP, demos: Demonstrations, transitions: Ints, rewards: Floats, expert: Expert
+) -> float:
+    """Return the sum over all steps of log P(action | state, machine state).
+
+    The machine, int[n, m] and float[n, m], reads the labels entered so far in each episode,
+    after those of its history.
+    """
+    q = optimal_q(product_of_tables(mdp, transitions, rewards), expert.discount)
+    log_p = expert.log_action_probabilities(q)
+    following, _ = with_blank(transitions, rewards)
+    labels, history = step_labels(mdp, demos), translated_history(mdp, demos)
+    here = step_states(demos)
+    total = 0.0
+    for episode in range(len(demos)):
+        memory = 0
+        for label in history[demos.history_offsets[episode] : demos.history_offsets[episode + 1]]:
+            memory = following[memory, label]
+        for step in range(demos.action_offsets[episode], demos.action_offsets[episode + 1]):
+            if step > demos.action_offsets[episode]:
+                memory = following[memory, labels[here[step]]]
+            total += log_p[memory, demos.states[here[step]], demos.actions[step]]
+    return float(total)
 
 
 def optimal_q(product: Product, discount: float) -> Floats:

@@ -1,0 +1,292 @@
+"""How likely the demonstrations are under a machine, and the machine given them.
+
+`Posterior` scores batches of machines through the compiled engine and remembers what it scored:
+a log likelihood is a function of the machine's canonical form alone, so the same machine costs
+one solve, whatever the batch, the order and the number of threads.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from whence._types import Floats, Ints
+from whence.demos import Demonstrations
+from whence.engines.compiled import CompiledEngine
+from whence.errors import ArgumentError, MachineError
+from whence.evidence import compile_evidence
+from whence.expert import Expert
+from whence.machine import RewardMachine
+from whence.mdp import LabeledMDP
+from whence.prior import Prior, checked_levels
+
+TOLERANCE = 1e-2
+FINEST = 1e-8
+FINEST_SHARE = 1e-12
+REMEMBERED = 1_000_000
+INFINITE_ALPHA_TOLERANCE = 1e-12
+
+Worlds = Sequence[tuple[LabeledMDP, Demonstrations]]
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What a posterior has done so far.
+
+    Attributes:
+        solves: products that were solved, one a machine and world.
+        hits: machines that were remembered.
+        sweeps: sweeps of the solver.
+        seconds: spent on scoring.
+    """
+
+    solves: int = 0
+    hits: int = 0
+    sweeps: int = 0
+    seconds: float = 0.0
+
+
+class Posterior:
+    """Scores machines against the demonstrations of one world, or of several.
+
+    Attributes:
+        alphabet: the order of the columns of all tables: the first world's symbols, then
+            those that only later worlds show.
+        stats: what was done so far.
+    """
+
+    def __init__(
+        self,
+        mdp: LabeledMDP | Worlds,
+        demos: Demonstrations | None = None,
+        *,
+        expert: Expert,
+        prior: Prior | None = None,
+        rewards: tuple[float, ...] = (0.0, 1.0),
+        temperature: float = 1.0,
+        tolerance: float = TOLERANCE,
+        threads: int | None = None,
+    ) -> None:
+        """Compile the demonstrations.
+
+        Args:
+            mdp: a world, or pairs of a world and its demonstrations.
+            demos: the demonstrations of the one world.
+            expert: who demonstrates.
+            prior: over machines; the paper's by default.
+            rewards: the levels that machines may pay.
+            temperature: divides the log likelihood in scores.
+            tolerance: the error allowed in a log likelihood, in nats.
+            threads: how many to use; all cores by default.
+        """
+        pairs = _pairs(mdp, demos)
+        self.expert = expert
+        self.prior = prior or Prior()
+        self.levels = checked_levels(rewards)
+        self.temperature = _positive(temperature, "temperature")
+        self.tolerance = _positive(tolerance, "tolerance")
+        self.alphabet = tuple(dict.fromkeys(s for world, _ in pairs for s in world.alphabet))
+        self.evidence = tuple(compile_evidence(world, seen) for world, seen in pairs)
+        self.stats = Stats()
+        self._columns = [
+            np.array([self.alphabet.index(s) for s in world.alphabet], dtype=np.int64)
+            for world, _ in pairs
+        ]
+        self._engines = [
+            CompiledEngine(world, evidence, expert.discount, threads)
+            for (world, _), evidence in zip(pairs, self.evidence, strict=True)
+        ]
+        self._remembered: dict[bytes, float] = {}
+
+    @property
+    def n_steps(self) -> int:
+        """Demonstrated steps in all."""
+        return sum(evidence.n_steps for evidence in self.evidence)
+
+    def log_likelihood(
+        self,
+        transitions: npt.ArrayLike,
+        rewards: npt.ArrayLike,
+        *,
+        alpha: npt.ArrayLike | None = None,
+        lapse: npt.ArrayLike | None = None,
+        tolerance: float | None = None,
+    ) -> Floats:
+        """Return float64[B], within `tolerance` of exact.
+
+        Args:
+            transitions: int[B, n, m], columns in the order of `alphabet`.
+            rewards: float[B, n, m]; machines need not be valid.
+            alpha: in place of the expert's, one for all or float[B].
+            lapse: in place of the expert's, one for all or float[B].
+            tolerance: in place of the posterior's, in nats. Above a discount of 0.99 the
+                rounding of large values is the limit, about 1e-10 times the result's size.
+        """
+        began = time.perf_counter()
+        tables = self._checked(transitions, rewards)
+        size = len(tables[0])
+        experts = self._experts(alpha, lapse, size)
+        allowed = self.tolerance if tolerance is None else _positive(tolerance, "tolerance")
+        result = np.zeros(size)
+        for number in range(len(self._engines)):
+            result += self._of_world(number, tables, experts, allowed)
+        self._count(seconds=time.perf_counter() - began)
+        return result
+
+    def finest(self, machine: RewardMachine) -> float:
+        """Return a machine's log likelihood within max(1e-8, 1e-12 times its size) of exact."""
+        ordered = machine.over(self.alphabet)
+        tables = ordered.transitions[None], ordered.rewards[None]
+        rough = float(self.log_likelihood(*tables)[0])
+        if not np.isfinite(rough):
+            return rough
+        best = max(FINEST, FINEST_SHARE * abs(rough))
+        return float(self.log_likelihood(*tables, tolerance=best)[0])
+
+    def log_prior(self, transitions: npt.ArrayLike, rewards: npt.ArrayLike) -> Floats:
+        """Return float64[B], the unnormalised log prior."""
+        return self.prior.log_prior(*self._checked(transitions, rewards), self.levels)
+
+    def score(self, transitions: npt.ArrayLike, rewards: npt.ArrayLike) -> Floats:
+        """Return float64[B]: log likelihood / temperature + log prior."""
+        likelihood = self.log_likelihood(transitions, rewards)
+        return np.asarray(likelihood / self.temperature + self.log_prior(transitions, rewards))
+
+    def _of_world(
+        self,
+        number: int,
+        tables: tuple[Ints, Floats],
+        experts: tuple[Floats, Floats],
+        allowed: float,
+    ) -> Floats:
+        """Return float64[B] for one world; solve only what is not remembered."""
+        engine, columns = self._engines[number], self._columns[number]
+        canonical = engine.canonical(tables[0][:, :, columns], tables[1][:, :, columns])
+        keys = _keys(number, canonical, experts, allowed)
+        fresh: dict[bytes, int] = {}
+        for machine, key in enumerate(keys):
+            if key not in self._remembered:
+                fresh.setdefault(key, machine)
+        rows = np.fromiter(fresh.values(), dtype=np.int64, count=len(fresh))
+        if len(rows):
+            some = tuple(np.ascontiguousarray(table[rows]) for table in canonical)
+            alpha, lapse = experts[0][rows], experts[1][rows]
+            values, sweeps = engine.log_likelihood(
+                (some[0], some[1], some[2]), alpha, lapse, self._value_tolerance(alpha, allowed)
+            )
+            self._remember(fresh, values)
+            self._count(solves=len(rows), sweeps=int(sweeps.sum()))
+        self._count(hits=len(keys) - len(rows))
+        found = [self._remembered[key] for key in keys]
+        self._forget()
+        return np.array(found)
+
+    def _value_tolerance(self, alpha: Floats, allowed: float) -> Floats:
+        """Return float64[B]: how exact values must be for log likelihoods to be.
+
+        Values within e of exact move the Q of one state by at most discount * e each, and so
+        a step's log probability by at most 2 alpha discount e.
+        """
+        slope = 2 * np.where(np.isinf(alpha), 0.0, alpha) * self.expert.discount * self.n_steps
+        finite = np.divide(allowed, slope, out=np.ones_like(slope), where=slope > 0)
+        return np.where(np.isinf(alpha), INFINITE_ALPHA_TOLERANCE, np.minimum(finite, 1.0))
+
+    def _remember(self, fresh: dict[bytes, int], values: Floats) -> None:
+        self._remembered.update(zip(fresh, values.tolist(), strict=True))
+
+    def _forget(self) -> None:
+        """Drop the oldest half where there are too many."""
+        if len(self._remembered) > REMEMBERED:
+            kept = list(self._remembered.items())[len(self._remembered) // 2 :]
+            self._remembered = dict(kept)
+
+    def _count(self, solves: int = 0, hits: int = 0, sweeps: int = 0, seconds: float = 0) -> None:
+        old = self.stats
+        self.stats = Stats(
+            old.solves + solves, old.hits + hits, old.sweeps + sweeps, old.seconds + seconds
+        )
+
+    def _checked(self, transitions: npt.ArrayLike, rewards: npt.ArrayLike) -> tuple[Ints, Floats]:
+        targets = np.asarray(transitions)
+        paid = np.asarray(rewards, dtype=np.float64)
+        m = len(self.alphabet)
+        if targets.ndim != 3 or targets.shape[2] != m or targets.shape != paid.shape:
+            raise MachineError(
+                f"transitions {targets.shape} and rewards {paid.shape}: both must be "
+                f"[machines, states, {m}], one column for each of ({', '.join(self.alphabet)})"
+            )
+        if targets.size and targets.dtype.kind not in "iu":
+            raise MachineError("transitions: the targets must be whole numbers, counted from 0")
+        n = targets.shape[1]
+        if n == 0:
+            raise MachineError("transitions: a machine has at least one state")
+        bad = (targets < 0) | (targets >= n) | ~np.isfinite(paid)
+        if bad.any():
+            machine, state, column = np.argwhere(bad)[0].tolist()
+            raise MachineError(
+                f"machine {machine}, state {state}, symbol {self.alphabet[column]!r}: target "
+                f"{targets[machine, state, column]}, reward {paid[machine, state, column]}; "
+                f"targets run from 0 to {n - 1} and rewards are finite"
+            )
+        return targets.astype(np.int64), paid + 0.0
+
+    def _experts(
+        self, alpha: npt.ArrayLike | None, lapse: npt.ArrayLike | None, size: int
+    ) -> tuple[Floats, Floats]:
+        alphas = _spread(self.expert.alpha if alpha is None else alpha, size, "alpha")
+        lapses = _spread(self.expert.lapse if lapse is None else lapse, size, "lapse")
+        if not (alphas >= 0).all():
+            raise ArgumentError("alpha: every value must be at least 0, or inf")
+        if not ((lapses >= 0) & (lapses <= 1)).all():
+            raise ArgumentError("lapse: every value must be from 0 to 1")
+        return alphas, lapses
+
+
+def _keys(
+    number: int,
+    canonical: tuple[Ints, Floats, Ints],
+    experts: tuple[Floats, Floats],
+    allowed: float,
+) -> list[bytes]:
+    """Return what each log likelihood is remembered by: all that it depends on."""
+    transitions, rewards, counts = canonical
+    size, n, _ = transitions.shape
+    columns = [
+        np.full((size, 1), number, dtype=np.float64),
+        np.full((size, 1), n, dtype=np.float64),
+        np.full((size, 1), allowed),
+        experts[0][:, None],
+        experts[1][:, None],
+        counts[:, None].astype(np.float64),
+        transitions.reshape(size, -1).astype(np.float64),
+        rewards.reshape(size, -1),
+    ]
+    rows = np.ascontiguousarray(np.hstack(columns))
+    return [row.tobytes() for row in rows]
+
+
+def _pairs(mdp: LabeledMDP | Worlds, demos: Demonstrations | None) -> Worlds:
+    if isinstance(mdp, LabeledMDP):
+        if demos is None:
+            raise ArgumentError("no demonstrations; give them after the world")
+        return [(mdp, demos)]
+    if demos is not None or not mdp:
+        raise ArgumentError("give one world and its demonstrations, or a list of such pairs")
+    return list(mdp)
+
+
+def _positive(value: float, what: str) -> float:
+    if not 0 < value < np.inf:
+        raise ArgumentError(f"{what} is {value}; give a finite number above 0")
+    return float(value)
+
+
+def _spread(value: npt.ArrayLike, size: int, what: str) -> Floats:
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim > 1 or (array.ndim == 1 and len(array) != size):
+        raise ArgumentError(f"{what} has shape {array.shape}; give one number, or {size} of them")
+    return np.ascontiguousarray(np.broadcast_to(array, (size,)))

@@ -1,0 +1,72 @@
+"""The paper's prior over machines: simple arrows are likelier.
+
+Every entry is independent. A reward is 0 with probability `p_zero`, else uniform over the other
+levels; a transition is a self-loop with probability `p_self`, else uniform over the other
+states. With i zero rewards and j self-loops among the n m entries of each table, and G levels,
+
+    p_zero^i ((1 - p_zero) / (G - 1))^(nm - i)  p_self^j ((1 - p_self) / (n - 1))^(nm - j)
+
+It is not normalised over valid machines. For n = 1 the factor of the transitions is 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from whence._types import Floats, Ints
+from whence.errors import ArgumentError
+
+
+@dataclass(frozen=True)
+class Prior:
+    """How likely an entry is a self-loop, and how likely it pays nothing."""
+
+    p_self: float = 3 / 5
+    p_zero: float = 3 / 4
+
+    def __post_init__(self) -> None:
+        for name, value in (("p_self", self.p_self), ("p_zero", self.p_zero)):
+            if not 0 < value < 1:
+                raise ArgumentError(f"{name} is {value}; give a number between 0 and 1")
+
+    def log_prior(self, transitions: Ints, rewards: Floats, levels: tuple[float, ...]) -> Floats:
+        """Return float[B], the log prior of int[B, n, m] and float[B, n, m].
+
+        A machine that pays what is not among the levels has prior 0, log prior -inf.
+        """
+        size, n, m = transitions.shape
+        loops = (transitions == np.arange(n)[:, None]).reshape(size, -1).sum(axis=1)
+        zeros = (rewards == 0).reshape(size, -1).sum(axis=1)
+        known = np.isin(rewards, levels).reshape(size, -1).all(axis=1)
+        moving = _shared(1 - self.p_self, n - 1)
+        paying = _shared(1 - self.p_zero, len(levels) - 1)
+        result = _total(zeros, n * m - zeros, self.p_zero, paying)
+        if n > 1:
+            result = result + _total(loops, n * m - loops, self.p_self, moving)
+        return np.where(known, result, -np.inf)
+
+
+def checked_levels(rewards: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the reward levels, ascending, if they are finite, different and contain 0."""
+    try:
+        levels = tuple(sorted({float(level) for level in rewards}))
+    except (TypeError, ValueError):
+        raise ArgumentError(f"rewards are {rewards!r}; give numbers, such as 0,1") from None
+    if not all(math.isfinite(level) for level in levels):
+        raise ArgumentError(f"rewards are {rewards!r}; every level must be finite")
+    if 0.0 not in levels:
+        raise ArgumentError(f"rewards are {rewards!r}; 0 must be one of the levels")
+    return levels
+
+
+def _shared(probability: float, among: int) -> float:
+    return math.log(probability / among) if among > 0 else -math.inf
+
+
+def _total(usual: Ints, other: Ints, probability: float, log_other: float) -> Floats:
+    """Return usual * log(probability) + other * log_other, where 0 * -inf is 0."""
+    rest = np.where(other > 0, other * log_other if math.isfinite(log_other) else -np.inf, 0.0)
+    return np.asarray(usual * math.log(probability) + rest)

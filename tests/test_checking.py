@@ -34,7 +34,7 @@ def test_each_kind_of_problem_is_named_with_its_place() -> None:
     assert "episode 3, step 0: action 'up' never leads from state 46 to state 0" in texts[4]
     assert "episode 4, labels, entry 0: 'tea' is not in the world's alphabet" in texts[5]
     assert "episode 5, history, entry 1: 'tea'" in texts[6]
-    with pytest.raises(DemonstrationsError, match=r"episode 0.*\(6 more problems\)"):
+    with pytest.raises(DemonstrationsError, match=r"episode 0.*\(and 6 more problems\)"):
         findings.raise_any()
 
 

@@ -99,6 +99,8 @@ def test_an_empty_alphabet_is_a_machine_that_reads_nothing() -> None:
         (lambda: RewardMachine.from_arrows([]), "no arrows"),
         (lambda: RewardMachine.from_arrows(["a c b"]), "'a c b' cannot be read"),
         (lambda: RewardMachine.from_arrows(["a -x/y-> b"]), "reward 'y' is not a number"),
+        (lambda: RewardMachine.from_arrows(["a -x-> b -y/1-> c"]), "holds two arrows"),
+        (lambda: RewardMachine(["c"], [], []), "no rows"),
         (lambda: RewardMachine.from_arrows(["a -,x-> b"]), "an empty symbol"),
         (lambda: RewardMachine.from_arrows(["a -x-> b", "a -x-> a"]), "already has an arrow"),
         (lambda: RewardMachine.from_arrows(["a -x-> b"], alphabet=["y"]), "'x' is not in"),

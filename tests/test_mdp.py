@@ -112,6 +112,10 @@ def test_reachability_equals_powers_of_the_matrix(seed: int) -> None:
         (RING, {"initial": [(0, -1.0), (1, 2.0)]}, "initial state 0 is -1"),
         (RING, {"initial": []}, "initial is empty"),
         (RING, {"initial": "x"}, "initial is 'x'"),
+        (RING, {"initial": [0, 1]}, r"initial is \[0, 1\]; give a state or a list"),
+        (np.array(RING) * (1 + 1j), {}, "not numbers"),
+        (np.array(RING).astype(str), {}, "not numbers"),
+        (np.array(RING) > 0, {}, "not numbers"),
         (RING, {"states": 0}, "states is 0"),
         (RING, {"states": 2.5}, "states is 2.5"),
         (RING, {"actions": []}, "actions is empty"),
@@ -131,3 +135,14 @@ def test_dense_arrays_must_be_square() -> None:
         LabeledMDP.from_dense(np.zeros((2, 1, 3)), labels=[None, None])
     with pytest.raises(WorldError, match="not an array"):
         LabeledMDP.from_dense([[["x"]]], labels=[None])
+
+
+def test_the_callers_arrays_stay_their_own() -> None:
+    rows = np.array([[0.0, 0.0, 0.0, 1.0]])
+    mdp = LabeledMDP.from_triples(rows, states=1, actions=1, labels=[None])
+    rows[0, 3] = 0.5
+    assert mdp.probabilities.tolist() == [1.0]
+
+
+def test_labels_may_be_a_list_of_indices() -> None:
+    assert _world(labels=[-1, 0, 1], alphabet=["a", "b"]) == _world()

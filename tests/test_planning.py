@@ -74,3 +74,45 @@ def test_wrong_alphabets_and_discounts_are_refused() -> None:
         whence.plan(LINE, RewardMachine(("g", "x"), [[0, 0]], [[1, 0]]), 0.9)
     with pytest.raises(ArgumentError, match="discount is 1"):
         whence.plan(LINE, RewardMachine(("g",), [[0]], [[1]]), 1)
+
+
+def test_rewards_of_very_different_size_are_planned_exactly() -> None:
+    rows = [(0, 0, 1, 1), (0, 1, 2, 1), (1, 0, 0, 1), (1, 1, 0, 1), (2, 0, 0, 1), (2, 1, 0, 1)]
+    mdp = LabeledMDP.from_triples(
+        [*rows, (3, 0, 3, 1), (3, 1, 3, 1)],
+        states=4,
+        actions=2,
+        labels=[None, "x", "y", "big"],
+        initial=[(0, 0.5), (3, 0.5)],
+    )
+    machine = RewardMachine(mdp.alphabet, [[0, 0, 0]], [[1e-3, 2e-3, 1e9]])
+    q = optimal_q(mdp, machine, 0.9)
+    best = 2e-3 / (1 - 0.81)
+    assert q[0, 0] == pytest.approx([1e-3 + 0.81 * best, best], rel=1e-9)
+    assert q[0, 3] == pytest.approx([1e10, 1e10], rel=1e-12)
+
+
+def test_rewards_beyond_floating_point_are_refused() -> None:
+    with pytest.raises(MachineError, match="1e\\+308 is too large"):
+        whence.plan(LINE, RewardMachine(("g",), [[0]], [[1e308]]), 0.9)
+
+
+def test_a_policy_follows_the_order_of_another_worlds_alphabet() -> None:
+    rows = [(0, 0, 1, 1), (0, 1, 2, 1), (1, 0, 1, 1), (1, 1, 2, 1), (2, 0, 1, 1), (2, 1, 2, 1)]
+    one, other = (
+        LabeledMDP.from_triples(
+            rows, states=3, actions=2, labels=[None, "a", "b"], alphabet=alphabet
+        )
+        for alphabet in (("a", "b"), ("b", "a"))
+    )
+    machine = RewardMachine.from_arrows(["x -a-> y", "y -b/1-> x"], alphabet=("a", "b"))
+    policy = whence.plan(one, machine, 0.9)
+    for mdp in (one, other):
+        result = whence.evaluate(mdp, policy, machine, 10, episodes=3)
+        assert result.expected_return == 5
+        assert result.simulated is not None
+        assert result.simulated.mean == 5
+    pays = RewardMachine(("g",), [[0]], [[1]])
+    foreign = whence.Policy(pays, policy.probabilities[:1, :2], 0.9)
+    with pytest.raises(ArgumentError, match="plan in this world"):
+        whence.evaluate(LINE, foreign, pays, 3)

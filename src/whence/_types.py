@@ -24,15 +24,6 @@ Bools = npt.NDArray[np.bool_]
 BLANK = -1
 
 
-def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return `array` as a contiguous read-only array; the caller's own stays writable."""
-    result = np.ascontiguousarray(array)
-    if result is array and result.flags.writeable:
-        result = array.copy()
-    result.flags.writeable = False
-    return result
-
-
 def frozen_own(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Make `array`, which the caller made and gives away, contiguous and read-only."""
     result = np.ascontiguousarray(array)

@@ -62,8 +62,8 @@ def labels(
             f"{source}: {len(value)} labels for {n_states} states; give one a state "
             "(null for blank)"
         )
-    if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
-        return _coded_labels(value, alphabet, source)
+    if n_states and all(isinstance(x, int | np.integer) for x in value):
+        return _coded_labels(np.asarray(value), alphabet, source)
     given = [str(x) if isinstance(x, np.str_) else x for x in value]
     said = tuple(dict.fromkeys(x for x in given if x is not None))
     symbols = _distinct(said if alphabet is None else alphabet, "alphabet", "symbol", source)
@@ -83,13 +83,12 @@ def rows(
     transitions: npt.ArrayLike, n_states: int, action_names: tuple[str, ...], source: str
 ) -> tuple[Ints, Ints, Ints, Floats]:
     """Return state, action, successor and probability of every row, all in range."""
-    try:
-        table = np.asarray(transitions, dtype=np.float64)
-    except (TypeError, ValueError):
+    table = _numbers(transitions)
+    if table is None:
         raise WorldError(
             f"{source}: transitions are not numbers; give rows [state, action, successor, "
             "probability]"
-        ) from None
+        )
     if table.size == 0:
         table = table.reshape(0, 4)
     if table.ndim != 2 or table.shape[1] != 4:
@@ -99,7 +98,7 @@ def rows(
         )
     limits = (("state", n_states), ("action", len(action_names)), ("successor", n_states))
     columns = [_indices(table[:, i], *limits[i], source) for i in range(3)]
-    return columns[0], columns[1], columns[2], np.ascontiguousarray(table[:, 3])
+    return columns[0], columns[1], columns[2], table[:, 3].copy()
 
 
 def compressed(
@@ -139,14 +138,13 @@ def initial(
     """Return the initial states, ascending, and their probabilities."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         value = [(int(value), 1.0)]
-    try:
-        pairs = np.asarray(value, dtype=np.float64).reshape(-1, 2)
-    except (TypeError, ValueError):
+    pairs = _numbers(value)
+    if pairs is not None and pairs.size == 0:
+        raise WorldError(f"{source}: initial is empty; name at least one state")
+    if pairs is None or pairs.ndim != 2 or pairs.shape[1] != 2:
         raise WorldError(
             f"{source}: initial is {value!r}; give a state or a list of [state, probability]"
-        ) from None
-    if not len(pairs):
-        raise WorldError(f"{source}: initial is empty; name at least one state")
+        )
     states = _indices(pairs[:, 0], "initial state", n_states, source)
     weights = pairs[:, 1]
     bad = np.flatnonzero(~(weights >= 0) | ~np.isfinite(weights))
@@ -157,7 +155,9 @@ def initial(
         )
     total = weights.sum()
     if abs(total - 1) > TOLERANCE:
-        raise WorldError(f"{source}: the initial probabilities sum to {total:.9g}, not 1")
+        raise WorldError(
+            f"{source}: the initial probabilities sum to {total:.9g}; make them sum to 1"
+        )
     if abs(total - 1) > ROUNDING:
         weights = weights / total
     kept, inverse = np.unique(states, return_inverse=True)
@@ -174,6 +174,17 @@ def grid(value: Grid | None, n_states: int, source: str) -> Grid | None:
     return value
 
 
+def _numbers(value: npt.ArrayLike) -> Floats | None:
+    """Return real numbers as an array, or None for anything else."""
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):
+        return None
+    if array.size and array.dtype.kind not in "iuf":
+        return None
+    return array.astype(np.float64)
+
+
 def _distinct(values: Iterable[Any], field: str, what: str, source: str) -> tuple[str, ...]:
     if isinstance(values, str):
         raise WorldError(f"{source}: {field} is the string {values!r}; give a list of strings")
@@ -186,7 +197,7 @@ def _distinct(values: Iterable[Any], field: str, what: str, source: str) -> tupl
                 "use a non-empty string"
             )
         if value in seen:
-            raise WorldError(f"{source}: {field}: {value!r} occurs twice; name each {what} once")
+            raise WorldError(f"{source}: {field}: {value!r} occurs twice; keep one")
         seen.add(value)
     return result
 
@@ -206,7 +217,7 @@ def _coded_labels(
         state = int(np.argmax(bad))
         raise WorldError(
             f"{source}: state {state}: label {value[state]} is not an index into the alphabet "
-            f"({', '.join(symbols)}); use 0 to {len(symbols) - 1}, or -1 for blank"
+            f"({', '.join(symbols)}); count from 0, and use -1 for blank"
         )
     return symbols, value.astype(np.int32)
 

@@ -31,12 +31,17 @@ class Findings:
         """Whether nothing was found."""
         return self.total == 0
 
+    @property
+    def summary(self) -> str:
+        """The first problem, and the number of the others."""
+        others = self.total - 1
+        count = f" (and {others} more problem{'s' * (others > 1)})" if others > 0 else ""
+        return self.problems[0] + count if self.total else "nothing is wrong"
+
     def raise_any(self) -> None:
         """Raise the first problem, with the number of the others."""
         if self.total:
-            others = self.total - 1
-            count = f" ({others} more problem{'s' * (others > 1)})" if others else ""
-            raise DemonstrationsError(self.problems[0] + count)
+            raise DemonstrationsError(self.summary)
 
 
 def check(demos: Demonstrations, mdp: LabeledMDP) -> Findings:

@@ -100,7 +100,7 @@ class Demonstrations:
             actions=_flat(actions, "actions", source),
             action_offsets=a_offsets,
             alphabet=tuple(alphabet),
-            labels=None if labels is None else _flat(labels, "labels", source),
+            labels=_said(None if labels is None else _flat(labels, "labels", source)),
             history=_flat(history, "history", source),
             history_offsets=_offsets(history_offsets, "history_offsets", source),
             source=source,
@@ -190,7 +190,10 @@ class Demonstrations:
 
 
 def _flat(values: npt.ArrayLike, what: str, source: str) -> Ints:
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        array = np.zeros(1)
     if array.size == 0:
         array = array.astype(np.int32)
     if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -198,6 +201,11 @@ def _flat(values: npt.ArrayLike, what: str, source: str) -> Ints:
     if array.size and (int(array.min()) < UNSAID or int(array.max()) > 2**31 - 1):
         raise DemonstrationsError(f"{source}: {what} holds numbers outside of 0 to {2**31 - 1}")
     return frozen_own(array.astype(np.int32))
+
+
+def _said(labels: Ints | None) -> Ints | None:
+    """Return the labels, or None where every one is left to the world."""
+    return None if labels is None or (labels == UNSAID).all() else labels
 
 
 def _offsets(values: npt.ArrayLike, what: str, source: str) -> Ints:

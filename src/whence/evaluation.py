@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from whence._types import Floats, Ints
-from whence.errors import ArgumentError
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
 from whence.planning import Policy, plan
 from whence.product import in_world, product, with_blank
-from whence.simulation import simulate_policy
+from whence.simulation import check_size, checked_seed, simulate_policy
 from whence.sparse import concatenated_ranges
 
 
@@ -66,8 +65,7 @@ def evaluate(
         episodes: simulate so many episodes too, as the paper does.
         seed: of that simulation.
     """
-    if length < 0:
-        raise ArgumentError(f"length is {length}; give a number of steps of at least 0")
+    check_size(episodes, length)
     truth = in_world(truth, mdp)
     earned = expected_return(mdp, policy, truth, length)
     reference = expected_return(mdp, plan(mdp, truth, policy.discount), truth, length)
@@ -87,7 +85,7 @@ def expected_return(mdp: LabeledMDP, policy: Policy, truth: RewardMachine, lengt
     The joint distribution of (policy's machine state, truth's machine state, world state) is
     carried forward step by step.
     """
-    truth = in_world(truth, mdp)
+    truth, policy = in_world(truth, mdp), policy.in_world(mdp)
     n_pairs = policy.machine.n_states * truth.n_states
     mass = np.zeros(n_pairs * mdp.n_states)
     mass[mdp.initial_states] = mdp.initial_probabilities
@@ -117,7 +115,9 @@ def monte_carlo(
     seed: int,
 ) -> MonteCarlo:
     """Return the mean return of simulated episodes, with its standard error."""
-    states, _ = simulate_policy(mdp, policy, episodes, length, np.random.default_rng(seed))
+    states, _ = simulate_policy(
+        mdp, policy, episodes, length, np.random.default_rng(checked_seed(seed))
+    )
     returns = returns_of(in_world(truth, mdp), mdp.labels[states[:, 1:]])
     error = returns.std(ddof=1) / math.sqrt(episodes) if episodes > 1 else math.nan
     return MonteCarlo(float(returns.mean()), float(error), episodes)

@@ -48,7 +48,8 @@ class Expert:
         if math.isinf(self.alpha) or self.lapse == 1:
             with np.errstate(divide="ignore"):
                 return np.asarray(np.log(self.action_probabilities(q)))
-        scaled = self.alpha * (q - q.max(axis=-1, keepdims=True))
+        with np.errstate(over="ignore"):
+            scaled = self.alpha * (q - q.max(axis=-1, keepdims=True))
         chosen = scaled - np.log(np.exp(scaled).sum(axis=-1, keepdims=True))
         if self.lapse == 0:
             return np.asarray(chosen)
@@ -58,7 +59,8 @@ class Expert:
     def _choice(self, q: Floats) -> Floats:
         if math.isinf(self.alpha):
             return evenly(best_actions(q))
-        weights = np.exp(self.alpha * (q - q.max(axis=-1, keepdims=True)))
+        with np.errstate(over="ignore"):
+            weights = np.exp(self.alpha * (q - q.max(axis=-1, keepdims=True)))
         return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 

@@ -38,9 +38,11 @@ def decode_text(data: bytes, source: str) -> str:
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file so that a failure or a kill leaves the old one as it was."""
-    target = Path(path)
+    target = Path(os.path.realpath(path))
     temporary = ""
     try:
+        if target.is_file() and not os.access(target, os.W_OK):
+            raise PermissionError(None, "it is read-only")
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -56,11 +58,6 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
             f"{path}: cannot be written: {_reason(error)}; choose a folder that exists "
             "and that you may write to"
         ) from None
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a UTF-8 text file so that a failure leaves the old one as it was."""
-    write_bytes(path, text.encode("utf-8"))
 
 
 def _keep_mode(target: Path, temporary: str) -> None:

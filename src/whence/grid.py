@@ -13,6 +13,7 @@ from whence.errors import WorldError
 
 MOVES = {"up": (0, 1), "right": (1, 0), "down": (0, -1), "left": (-1, 0), "stay": (0, 0)}
 SIDES = ("right", "up")
+MOST_CELLS = 10**8
 
 Wall = tuple[int, int, str]
 
@@ -37,13 +38,13 @@ class Grid:
     def __init__(
         self, width: int, height: int, cells: npt.ArrayLike, walls: Iterable[Wall] = ()
     ) -> None:
-        places = np.array(cells, dtype=np.int32).reshape(-1, 2)
+        places = np.asarray(cells, dtype=np.int64).reshape(-1, 2)
         _check_cells(places, width, height)
         inner = {_checked_wall(wall, width, height) for wall in walls}
         checked = tuple(sorted(w for w in inner if not _on_border(w, width, height)))
         object.__setattr__(self, "width", int(width))
         object.__setattr__(self, "height", int(height))
-        object.__setattr__(self, "cells", frozen_own(places))
+        object.__setattr__(self, "cells", frozen_own(places.astype(np.int32)))
         object.__setattr__(self, "walls", checked)
 
     def index(self) -> Ints:
@@ -54,14 +55,13 @@ class Grid:
 
     def state(self, x: int, y: int) -> int:
         """Return the state of a cell."""
-        inside = 0 <= x < self.width and 0 <= y < self.height
-        state = int(self.index()[x, y]) if inside else -1
-        if state < 0:
+        found = np.flatnonzero((self.cells[:, 0] == x) & (self.cells[:, 1] == y))
+        if not len(found):
             raise WorldError(
                 f"start {x},{y}: there is no such cell; x runs from 0 to {self.width - 1}, "
                 f"y from 0 (bottom) to {self.height - 1}, and solid cells do not count"
             )
-        return state
+        return int(found[0])
 
     def moves(self, direction: tuple[int, int]) -> Ints:
         """Return int64[S]: where a step in a direction leads; a blocked one stays."""
@@ -120,6 +120,8 @@ class Grid:
 def _check_cells(cells: Ints, width: int, height: int) -> None:
     if width < 1 or height < 1:
         raise WorldError(f"grid: {width} by {height} cells; both must be at least 1")
+    if width * height > MOST_CELLS:
+        raise WorldError(f"grid: {width} by {height} cells; {MOST_CELLS} are the most")
     bad = np.flatnonzero((cells < 0).any(axis=1) | (cells >= [width, height]).any(axis=1))
     if len(bad):
         x, y = cells[bad[0]].tolist()

@@ -209,7 +209,7 @@ class RewardMachine:
         if sorted(alphabet) != sorted(self.alphabet):
             odd = sorted(set(alphabet) ^ set(self.alphabet))
             raise MachineError(
-                f"the alphabets {_listed(self.alphabet)} and {_listed(alphabet)} differ in "
+                f"the alphabets {_listed(alphabet)} and {_listed(self.alphabet)} differ in "
                 f"{_listed(odd)}; give both machines the same symbols"
             )
         columns = [self.alphabet.index(symbol) for symbol in alphabet]
@@ -343,16 +343,16 @@ def _rectangle(table: npt.ArrayLike, m: int, what: str) -> npt.NDArray[np.generi
     try:
         array = np.asarray(table)
     except ValueError:
-        array = np.empty(0, dtype=object)
+        array = np.empty(1, dtype=object)
     if array.size == 0 and array.ndim == 2 and array.shape[1] == 0:
         array = array.astype(np.int64)
+    if array.ndim >= 1 and array.shape[0] == 0:
+        raise MachineError(f"{what}: no rows; a machine has at least one state")
     if array.ndim != 2 or array.dtype.kind not in "iuf":
         raise MachineError(
             f"{what}: not a table of numbers; give a list of rows, one a state, each with "
             f"{m} entries, one a symbol"
         )
-    if array.shape[0] == 0:
-        raise MachineError(f"{what}: no rows; a machine has at least one state")
     if array.shape[1] != m:
         raise MachineError(
             f"{what}: rows of {array.shape[1]} entries for an alphabet of {m} symbols; "
@@ -384,6 +384,8 @@ def _parse_arrow(arrow: str) -> tuple[str, list[str], float, str]:
             "'state -symbol/reward-> state'"
         )
     source, label, target = match.groups()
+    if "->" in label:
+        raise MachineError(f"arrow {arrow!r} holds two arrows; write one in each line")
     said, slash, amount = label.rpartition("/")
     if not slash:
         said, amount = label, "0"

@@ -121,9 +121,11 @@ class LabeledMDP:
     ) -> LabeledMDP:
         """Build a world from float[S, A, S]: the probability of each successor."""
         try:
-            dense = np.asarray(transitions, dtype=np.float64)
+            dense = np.asarray(transitions)
         except (TypeError, ValueError):
-            raise WorldError("world: transitions are not an array of numbers") from None
+            dense = np.zeros(0, dtype=object)
+        if dense.dtype.kind not in "iuf":
+            raise WorldError("world: transitions are not an array of numbers; give [S, A, S]")
         if dense.ndim != 3 or dense.shape[0] != dense.shape[2]:
             raise WorldError(
                 f"world: transitions have shape {dense.shape}; give an array [S, A, S]"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from whence._types import Floats, frozen_own
+from whence._types import Floats, Ints, frozen_own
 from whence.engines import reference
+from whence.errors import ArgumentError, MachineError
 from whence.expert import Expert, best_actions, checked_discount, evenly
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
 from whence.product import in_world, product
+
+LARGEST = 1e150  # the largest value that is planned with
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,9 +32,21 @@ class Policy:
     discount: float
 
     @property
-    def actions(self) -> Floats:
+    def actions(self) -> Ints:
         """int64[n, S]: a most likely action, the first where several are."""
         return np.asarray(self.probabilities.argmax(axis=2))
+
+    def in_world(self, mdp: LabeledMDP) -> Policy:
+        """Return the policy with its machine's columns in the order of the world's alphabet."""
+        machine = in_world(self.machine, mdp)
+        expected = (machine.n_states, mdp.n_states, mdp.n_actions)
+        if self.probabilities.shape != expected:
+            raise ArgumentError(
+                f"a policy for {self.probabilities.shape[1]} states and "
+                f"{self.probabilities.shape[2]} actions does not fit a world of {mdp.n_states} "
+                f"states and {mdp.n_actions} actions; plan in this world"
+            )
+        return replace(self, machine=machine)
 
     def __repr__(self) -> str:
         n, states, actions = self.probabilities.shape
@@ -44,8 +59,9 @@ def optimal_q(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Float
     Small products are solved by policy iteration with a linear solve, large ones by the
     compiled engine to the last digits.
     """
-    both = product(mdp, machine)
     checked_discount(discount)
+    _check_size(machine, discount)
+    both = product(mdp, machine)
     if both.n_machine_states * mdp.n_states <= reference.DENSE_LIMIT:
         return reference.policy_iteration(both, discount)
     from whence.engines import compiled
@@ -64,3 +80,13 @@ def expert_policy(mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> Po
     q = optimal_q(mdp, machine, expert.discount)
     probabilities = expert.action_probabilities(q)
     return Policy(in_world(machine, mdp), frozen_own(probabilities), expert.discount)
+
+
+def _check_size(machine: RewardMachine, discount: float) -> None:
+    """Refuse rewards that add up to more than floating point can hold."""
+    largest = float(np.abs(machine.rewards).max(initial=0.0))
+    if largest > LARGEST * (1 - discount):
+        raise MachineError(
+            f"a reward of size {largest:g} is too large at discount {discount}; "
+            "divide all rewards by the same number"
+        )

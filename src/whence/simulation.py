@@ -13,6 +13,8 @@ from whence.mdp import LabeledMDP
 from whence.planning import Policy, expert_policy
 from whence.product import with_blank
 
+MOST_STEPS = 2**30
+
 
 def simulate(
     mdp: LabeledMDP,
@@ -49,7 +51,8 @@ def simulate_policy(
     mdp: LabeledMDP, policy: Policy, episodes: int, length: int, rng: np.random.Generator
 ) -> tuple[Ints, Ints]:
     """Return the states, int32[E, length + 1], and the actions, int32[E, length]."""
-    _check_size(episodes, length)
+    check_size(episodes, length)
+    policy = policy.in_world(mdp)
     following, _ = with_blank(policy.machine.transitions, policy.machine.rewards)
     choices = cumulative(policy.probabilities)
     successors = _SuccessorSampler(mdp)
@@ -103,7 +106,13 @@ def _initial(mdp: LabeledMDP, draws: Floats) -> Ints:
     return np.asarray(mdp.initial_states[chosen])
 
 
-def _check_size(episodes: int, length: int) -> None:
+def check_size(episodes: int, length: int) -> None:
+    """Refuse numbers of episodes and steps that are none, or too many."""
     for name, value in (("episodes", episodes), ("length", length)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
             raise ArgumentError(f"{name} is {value!r}; give a whole number of at least 0")
+    if max(episodes, 1) * (length + 1) > MOST_STEPS:
+        raise ArgumentError(
+            f"{episodes} episodes of {length} steps are more than {MOST_STEPS} steps; "
+            "simulate fewer at a time"
+        )

@@ -32,7 +32,7 @@ def changed(text: str, old: str, new: str) -> str:
 TABLE = [
     ("world: syntax", "w.json", WORLD[:-1], "world {}", "w.json", "JSON", "cut off"),
     ("world: other document", "w.json", MACHINE, "world {}", "w.json", "'whence/machine/1'", "must say"),
-    ("world: wrong type", "w.json", changed(WORLD, "2,", '"2",'), "world {}", "$.states", "`str`", "Expected `int`"),
+    ("world: wrong type", "w.json", changed(WORLD, "2,", '"2",'), "world {}", "$.states", "Expected `int`, got `str`", "correct it there"),
     ("world: unknown field", "w.json", changed(WORLD, '"initial"', '"start"'), "world {}", "w.json", "initial|start", "required|known"),
     ("world: row sum", "w.json", changed(WORLD, "[0, 0, 1, 1.0]", "[0, 0, 1, 0.9]"), "world {}", "state 0, action 0", "0.9", "sum to 1"),
     ("world: missing row", "w.json", changed(WORLD, ", [1, 0, 0, 1.0]", ""), "world {}", "state 1, action 0", "sum to 0", "stays put"),
@@ -41,7 +41,7 @@ TABLE = [
     ("world: label", "w.json", changed(WORLD, 'null, "a"', 'null, "b"'), "world {}", "state 1", "'b'", "add it"),
     ("world: initial", "w.json", changed(WORLD, '"initial": 0', '"initial": 5'), "world {}", "w.json", "initial state 5", "use 0 to 1"),
     ("world: not text", "w.map", b"labels: \xff\n", "world {}", "line 1", "0xff", "UTF-8"),
-    ("world: not an archive", "w.npz", "zip?", "world {}", "w.npz", "npz", "plain arrays"),
+    ("world: not an archive", "w.npz", "zip?", "world {}", "w.npz", "not an npz file", "write it with np.savez"),
     ("world: ending", "w.yaml", WORLD, "world {}", "w.yaml", "world file", "rename"),
     ("world: no file", None, "", "world none.json", "none.json", "no such file", "check the path"),
     ("world: no name", None, "", "world cofee", "cofee", "no built-in", "coffee"),
@@ -54,7 +54,7 @@ TABLE = [
     ("machine: target", "m.json", changed(MACHINE, "[[0]]", "[[3]]"), "show {}", "state 0", "target 3", "0 to 0"),
     ("machine: row length", "m.json", changed(MACHINE, "[[1]]", "[[1, 2]]"), "show {}", "rewards, state 0", "2 entries", "one entry a symbol"),
     ("machine: alphabet twice", "m.json", changed(MACHINE, '["a"]', '["a", "a"]').replace("[[0]]", "[[0, 0]]").replace("[[1]]", "[[1, 1]]"), "show {}", "m.json", "'a' occurs twice", "once"),
-    ("machine: reward", "m.json", changed(MACHINE, "[[1]]", "[[1e999]]"), "show {}", "$.rewards[0][0]", "Number", "out of range"),
+    ("machine: reward", "m.json", changed(MACHINE, "[[1]]", "[[1e999]]"), "show {}", "$.rewards[0][0]", "out of range", "correct it there"),
     ("machine: ending", "m.xml", MACHINE, "show {}", "m.xml", "machine file", "rename"),
     ("machine: other alphabet", "m.json", MACHINE, "evaluate coffee {}", "(a)", "does not know 'c'", "same symbols"),
     ("machine: compare", "m.json", MACHINE, "compare {} coffee", "(a)", "(c, o, *)", "same symbols"),
@@ -87,6 +87,12 @@ TABLE = [
     ("argument: levels", "d.jsonl", EPISODE, "score coffee {} coffee --rewards 0,x", "--rewards", "0,x", "such as 0,1"),
     ("argument: no zero", "d.jsonl", '{"states": [46], "actions": [0]}', "score coffee {} coffee --rewards 1,2", "rewards", "(1.0, 2.0)", "0 must be one"),
     ("argument: temperature", "d.jsonl", '{"states": [46], "actions": [0]}', "score coffee {} coffee --temperature 0", "temperature", "0.0", "above 0"),
+    ("argument: evaluate seed", None, "", "evaluate coffee coffee --seed -1", "seed", "-1", "at least 0"),
+    ("argument: too many episodes", None, "", "simulate coffee -o x.jsonl --episodes 1000000000000", "episodes", "1000000000000", "fewer at a time"),
+    ("argument: long name", None, "", "show " + "a" * 300, "aaa", "no such file", "built in are"),
+    ("argument: long start", None, "", "world coffee --start " + "9" * 5000, "--start", "99999", "such as 2,1"),
+    ("argument: other ending", None, "", "export coffee --to svg -o task.json", "task.json", ".json is not the ending of svg", "leave the ending out"),
+    ("argument: a folder", None, "", "world .", ".", "a folder", "name a world file"),
     ("argument: demo world", None, "", "demo tea", "tea", "no built-in world", "coffee"),
 ]  # fmt: skip
 
@@ -118,6 +124,7 @@ def test_bad_input_gives_one_message(
     assert message.count("\n") == 1
     assert "Traceback" not in message
     for part in parts:
+        assert part, "every row names place, culprit and cure"
         assert any(option in message for option in part.split("|")), (part, message)
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
 

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -148,13 +151,45 @@ def test_export_writes_to_stdout_or_to_several_files(run: Any, tmp_path: Path) -
         assert RewardMachine.load(f"m{ending}") == task
 
 
+def test_export_keeps_to_the_endings(run: Any, tmp_path: Path) -> None:
+    assert run("export coffee --to svg -o v1.2")[0] == 0
+    assert run("export coffee --to svg,tikz -o both")[0] == 0
+    assert {p.name for p in tmp_path.iterdir()} == {"v1.2.svg", "both.svg", "both.tex"}
+
+
+def test_json_of_one_episode_has_no_error_bar(run: Any) -> None:
+    out = run("evaluate coffee coffee --episodes 1 --json")[1]
+    assert msgspec.json.decode(out)["simulated"]["standard_error"] is None
+    assert "nan" not in run("evaluate coffee coffee --episodes 1")[1]
+
+
+def test_output_that_cannot_be_written_is_a_message(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", "from whence.cli import main; main()"]
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            [*program, "worlds", "--json"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert result.returncode == 1
+    assert "the output cannot be written" in result.stderr
+    assert "Traceback" not in result.stderr
+    narrow = os.environ | {"PYTHONIOENCODING": "ascii"}
+    for verb in ("show", "evaluate coffee"):
+        result = subprocess.run(
+            [*program, *verb.split(), "coffee"], capture_output=True, text=True, env=narrow
+        )
+        assert result.returncode == 0, result.stderr
+
+
 def test_check_counts_problems_and_fails(run: Any) -> None:
     whence.Demonstrations.from_episodes([([46, 0], [0])] * 30).save("d.jsonl")
     code, out, err = run("check coffee d.jsonl")
     assert code == 1
-    assert "d.jsonl, line 1, step 0" in err
-    assert "29 more problems" in err
-    assert "and 10 more" in out
+    assert out == ""
+    lines = err.splitlines()
+    assert "d.jsonl, line 1, step 0" in lines[0]
+    assert "(and 29 more problems)" in lines[0]
+    assert "d.jsonl, line 2, step 0" in lines[1]
+    assert lines[-1] == "... and 10 more"
     code, out, _ = run("check coffee d.jsonl --json")
     assert code == 1
     assert msgspec.json.decode(out)["problems"] == 30

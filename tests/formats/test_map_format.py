@@ -159,11 +159,28 @@ HEAD = "labels: a\nstarts: S\nmap:\n"
         ("colour: red\nstarts: S\nmap:\nS\n", "line 1: 'colour: red' is no header line"),
         ("alphabet: b\nlabels: a\nstarts: S\nmap:\nSa\n", "label 'a' is not in the alphabet"),
         (HEAD + "S.\n-|\n..\n", "line 5, column 2: '|' above a cell"),
+        (HEAD + "    S.\n    .q\n", "line 5, column 6: 'q'"),
+        ("labels: a #=b\nstarts: S\nmap:\nSa\n", "'#' draws walls"),
+        ("starts: 0000000001,0\nmap:\n..\n", "start '0000000001,0'"),
     ],
 )
 def test_bad_drawings_are_refused_with_their_place(text: str, message: str) -> None:
     with pytest.raises((FormatError, WorldError), match=message.replace("|", r"\|")):
         map_format.loads(text, "bad.map")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "slip: 0.7\nstarts: S\nmap:\nS..\n...\n...\n",
+        "slip: 1.0\nstarts: S\nmap:\nS..\n...\n...\n",
+        "slip: 0.2\nactions: left right\nstarts: S\nmap:\nS...\n",
+        "slip: 0.3 # much\nstarts: S # one\nmap: # here\nS.\n..\n",
+    ],
+)
+def test_any_slip_survives_being_drawn_again(text: str) -> None:
+    mdp = map_format.loads(text, "slip.map")
+    assert map_format.loads(map_format.dumps(mdp), "again.map") == mdp
 
 
 def test_worlds_that_are_no_drawing_are_refused() -> None:

@@ -141,3 +141,86 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
         LabeledMDP.from_dense([[[1.0]]], labels=[None]).save(path)
     assert path.read_text() == "mine"
     assert [p.name for p in tmp_path.iterdir()] == ["w.map"]
+
+
+def test_text_that_is_no_utf8_and_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "w.json"
+    path.write_bytes(b"\xef\xbb\xbf" + msgspec.json.encode(GOOD))
+    assert LabeledMDP.load(path).n_states == 2
+    path.write_bytes(msgspec.json.encode(GOOD).replace(b"go", b"g\xff"))
+    with pytest.raises(FormatError, match="0xff is not UTF-8"):
+        LabeledMDP.load(path)
+
+
+NO_WALLS = np.zeros((0, 3), dtype=np.int64)
+
+
+def _arrays(**changes: object) -> dict[str, object]:
+    return {
+        "format": "whence/mdp/1",
+        "states": 2,
+        "actions": ["go"],
+        "alphabet": ["a"],
+        "initial": 0,
+        "labels": [-1, 0],
+        "transitions": [[0.0, 0, 1, 1], [1, 0, 0, 1]],
+    } | changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"transitions": np.array([[0, 0, 1, 1], [1, 0, 0, 1]]) * 1j}, "not numbers"),
+        ({"labels": [0.5, 0.5]}, r"labels must be int\[S\]"),
+        ({"states": 2.0}, "states must be one whole number"),
+        ({"actions": [1]}, "actions must be a flat array of strings"),
+        ({"initial": [0, 1]}, "initial must be a state, or rows"),
+        ({"grid_cells": [[0, 0], [1, 0]]}, "grid_size must be"),
+        (
+            {"grid_size": [2, 1], "grid_cells": [[0, 0], [2**32 + 1, 0]], "grid_walls": NO_WALLS},
+            "outside of 2 by 1",
+        ),
+        (
+            {"grid_size": [10**9, 10**9], "grid_cells": [[0, 0], [1, 0]], "grid_walls": NO_WALLS},
+            "are the most",
+        ),
+    ],
+)
+def test_bad_arrays_are_refused(tmp_path: Path, changes: dict[str, object], message: str) -> None:
+    np.savez(tmp_path / "w.npz", **_arrays(**changes))  # type: ignore[arg-type]
+    with pytest.raises(FormatError, match=message):
+        LabeledMDP.load(tmp_path / "w.npz")
+
+
+def test_a_single_array_is_no_archive(tmp_path: Path) -> None:
+    with (tmp_path / "w.npz").open("wb") as file:
+        np.save(file, np.zeros(3))
+    with pytest.raises(FormatError, match="one array, not an archive"):
+        LabeledMDP.load(tmp_path / "w.npz")
+
+
+def test_damaged_archives_are_refused_or_read(tmp_path: Path) -> None:
+    np.savez(tmp_path / "w.npz", **_arrays())  # type: ignore[arg-type]
+    whole = (tmp_path / "w.npz").read_bytes()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(400):
+        damaged = bytearray(whole)
+        for position in rng.integers(0, len(whole), size=3):
+            damaged[position] = int(rng.integers(256))
+        (tmp_path / "w.npz").write_bytes(bytes(damaged))
+        try:
+            LabeledMDP.load(tmp_path / "w.npz")
+        except whence.WhenceError:
+            refused += 1
+    assert refused > 100
+
+
+def test_links_are_followed_and_read_only_files_kept(tmp_path: Path) -> None:
+    mdp = LabeledMDP.from_dense([[[1.0]]], labels=[None])
+    target, link = tmp_path / "target.json", tmp_path / "link.json"
+    target.write_text("old")
+    link.symlink_to(target)
+    mdp.save(link)
+    assert link.is_symlink()
+    assert LabeledMDP.load(target) == mdp

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import click
 
-from whence.cli.console import note_warnings, say_error
+from whence.cli.console import never_fail_to_print, note_warnings, say_error
 from whence.errors import WhenceError
 
 VERBS = (
@@ -53,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
+    never_fail_to_print()
     try:
         with note_warnings():
             result = cli.main(
@@ -60,9 +61,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
                 prog_name="whence",
                 standalone_mode=False,
             )
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except WhenceError as error:
         say_error(str(error))
+        return 1
+    except MemoryError:
+        say_error("there is not enough memory for this; ask for less at a time")
         return 1
     except click.ClickException as error:
         error.show()
@@ -70,7 +75,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         say_error("stopped")
         return 130
-    except BrokenPipeError:
+    except OSError as error:  # stdout: a closed pipe or a full disk
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            say_error(f"the output cannot be written: {error.strerror}; send it elsewhere")
         return 1
     return result if isinstance(result, int) else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from whence.cli.console import Output, output_options, printable
+from whence.cli.console import Output, output_options, say_error
 
 
 @click.command("check")
@@ -15,13 +15,15 @@ def command(world: str, demos: str, out: Output) -> int:
     """Check that DEMOS fit WORLD: name the first problem and count the rest."""
     import numpy as np
 
+    from whence.checking import Findings
     from whence.cli.inputs import setting
     from whence.demos import Demonstrations
-    from whence.errors import DemonstrationsError
 
     mdp = setting(world).mdp
     episodes = Demonstrations.load(demos, mdp)
     findings = episodes.check(mdp)
+    if not episodes.n_steps:
+        findings = Findings(1, (f"{demos}: no steps; there is nothing to learn from",))
     out.document(
         {
             "ok": findings.ok,
@@ -33,18 +35,11 @@ def command(world: str, demos: str, out: Output) -> int:
         }
     )
     if not findings.ok:
-        if out.json:
-            return 1
-        others = [printable(p) for p in findings.problems[1:]]
-        if others and not out.quiet:
-            more = findings.total - len(findings.problems)
-            click.echo("\n".join([*others, f"... and {more} more"][: None if more else -1]))
-        rest = findings.total - 1
-        raise DemonstrationsError(
-            findings.problems[0] + (f" (and {rest} more problem{'s' * (rest > 1)})" * bool(rest))
-        )
-    if not episodes.n_steps:
-        raise DemonstrationsError(f"{demos}: no steps; there is nothing to learn from")
+        if not out.json:
+            hidden = findings.total - len(findings.problems)
+            more = [*findings.problems[1:], *([f"... and {hidden} more"] if hidden else [])]
+            say_error(findings.summary, *([] if out.quiet else more))
+        return 1
     out.show(
         f"ok: {len(episodes)} episodes, {episodes.n_steps} steps, "
         f"{len(np.unique(episodes.states))} of {mdp.n_states} states visited"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import os
+import sys
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator
@@ -32,7 +35,7 @@ class Output:
         if self.json:
             import msgspec
 
-            click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+            click.echo(msgspec.json.format(msgspec.json.encode(_utf8(value)), indent=2).decode())
 
     def show(self, *parts: Any) -> None:
         """Print text or rich renderables, unless JSON or silence was asked for."""
@@ -69,9 +72,33 @@ def stdout_console() -> Console:
     return console if console.is_terminal else Console(width=max(console.width, 100))
 
 
-def say_error(message: str) -> None:
-    """Print one line that starts with `error:` on stderr."""
-    click.echo(click.style("error: ", fg="red", bold=True) + printable(message), err=True)
+def say_error(message: str, *more: str) -> None:
+    """Print a line that starts with `error:` on stderr, and further lines below it."""
+    click.echo(_styled("error: ", "red") + printable(message), err=True)
+    for line in more:
+        click.echo(printable(line), err=True)
+
+
+def never_fail_to_print() -> None:
+    """Let characters that the terminal's encoding lacks come out as question marks."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _styled(text: str, colour: str) -> str:
+    return text if os.environ.get("NO_COLOR") else click.style(text, fg=colour, bold=True)
+
+
+def _utf8(value: Any) -> Any:
+    """Return a document in which file names that are no UTF-8 are spelled out."""
+    if isinstance(value, dict):
+        return {key: _utf8(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_utf8(item) for item in value]
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return value
 
 
 @contextmanager
@@ -89,8 +116,7 @@ def note_warnings() -> Iterator[None]:
             line: str | None = None,
         ) -> None:
             if issubclass(category, WhenceWarning):
-                prefix = click.style("warning: ", fg="yellow", bold=True)
-                click.echo(prefix + printable(str(message)), err=True)
+                click.echo(_styled("warning: ", "yellow") + printable(str(message)), err=True)
             else:
                 usual(message, category, filename, lineno, file, line)
 

@@ -43,7 +43,7 @@ def command(
     from whence.planning import expert_policy, plan
 
     given = inputs.setting(world, start)
-    wanted = inputs.machine(machine)
+    wanted = inputs.machine_in(machine, given.mdp)
     paying = given.task(truth, "--truth")
     gamma = given.discount if discount is None else discount
     if alpha is None and lapse is None:
@@ -65,7 +65,7 @@ def command(
         if seen is None
         else {
             "mean": seen.mean,
-            "standard_error": seen.standard_error,
+            "standard_error": inputs.finite(seen.standard_error),
             "episodes": seen.episodes,
         },
     }
@@ -83,8 +83,9 @@ def _text(document: dict[str, Any]) -> str:
     lines = [f"{text.format(**document):<34}{document[key]:>9.4f}" for key, text in who.items()]
     seen = document["simulated"]
     if isinstance(seen, dict):
+        error = seen["standard_error"]
         lines.append(
             f"{'mean of {episodes} simulated episodes'.format(**seen):<34}"
-            f"{seen['mean']:>9.4f} ± {seen['standard_error']:.4f}"
+            f"{seen['mean']:>9.4f}" + (f" ± {error:.4f}" if error is not None else "")
         )
     return "\n".join(lines)

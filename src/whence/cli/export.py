@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from whence.cli.console import Output, output_options
@@ -43,14 +41,8 @@ def command(machine: str, targets: str, output: str | None, out: Output) -> None
             raise ArgumentError("-o is missing: name the file to write, as in '-o machine'")
         click.echo(contents[0].decode("utf-8"), nl=False)
         return
-    paths = [_path(output, name, len(names) > 1, formats.ending_of(name)) for name in names]
+    paths = [formats.named_for(output, name, alone=len(names) == 1) for name in names]
     for path, content in zip(paths, contents, strict=True):
         files.write_bytes(path, content)
     out.document({"written": paths})
     out.show("\n".join(f"wrote {path}" for path in paths))
-
-
-def _path(output: str, name: str, several: bool, ending: str) -> str:
-    if not several and Path(output).suffix:
-        return output
-    return f"{output}{ending}"

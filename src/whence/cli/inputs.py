@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 
-from whence.errors import ArgumentError, FileError
+from whence.errors import ArgumentError, FileError, MachineError
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
 from whence.prior import checked_levels
+from whence.product import in_world
 from whence.worlds import BUILT_IN, World
 
 DISCOUNT = 0.95  # where neither the user nor the world says one
@@ -48,7 +50,7 @@ class Setting:
     def task(self, given: str | None, option: str) -> RewardMachine:
         """Return the machine that an option names, or the built-in world's task."""
         if given is not None:
-            return machine(given)
+            return machine_in(given, self.mdp)
         if self.built_in is None:
             raise ArgumentError(
                 f"{option} is missing: a world from a file has no task of its own; "
@@ -71,11 +73,19 @@ def setting(world: str, start: str | None = None) -> Setting:
     return Setting(mdp, built_in)
 
 
+def machine_in(name: str, mdp: LabeledMDP) -> RewardMachine:
+    """Return the machine that an argument names, over the alphabet of a world."""
+    try:
+        return in_world(machine(name), mdp)
+    except MachineError as error:
+        raise MachineError(f"{name}: {error}") from None
+
+
 def machine(name: str) -> RewardMachine:
     """Return the machine that an argument names: a file, a run, or a built-in world's task."""
     if name in BUILT_IN:
         return BUILT_IN[name](None).task
-    if Path(name).is_dir():
+    if os.path.isdir(name):  # noqa: PTH112 (a name that is too long is simply no folder)
         return RewardMachine.load(Path(name) / "best.json")
     _refuse_unknown(name, "machine")
     return RewardMachine.load(name)
@@ -97,7 +107,7 @@ def finite(value: float) -> float | None:
 
 
 def _refuse_unknown(name: str, what: str) -> None:
-    if not Path(name).suffix and not Path(name).exists():
+    if not Path(name).suffix and not os.path.exists(name):  # noqa: PTH110 (as above)
         raise FileError(
             f"{name}: no such file, and no built-in {what}; built in are {', '.join(BUILT_IN)}"
         )
@@ -108,13 +118,17 @@ def _start(mdp: LabeledMDP, text: str) -> int:
     if mdp.names is not None and text in mdp.names:
         return mdp.names.index(text)
     x, comma, y = text.partition(",")
-    if mdp.grid is not None and comma and x.strip().isdecimal() and y.strip().isdecimal():
+    if mdp.grid is not None and comma and _is_number(x) and _is_number(y):
         return mdp.grid.state(int(x), int(y))
-    if text.isdecimal() and int(text) < mdp.n_states:
+    if _is_number(text) and int(text) < mdp.n_states:
         return int(text)
     cure = (
         "give a cell such as 2,1"
         if mdp.grid is not None
         else f"give a state from 0 to {mdp.n_states - 1}, or its name"
     )
-    raise ArgumentError(f"--start {text}: no such state; {cure}")
+    raise ArgumentError(f"--start {text[:40]}: no such state; {cure}")
+
+
+def _is_number(text: str) -> bool:
+    return text.strip().isdecimal() and len(text.strip()) <= 9

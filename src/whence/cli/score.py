@@ -38,10 +38,9 @@ def command(
     from whence.demos import Demonstrations
     from whence.expert import Expert
     from whence.posterior import Posterior
-    from whence.product import in_world
 
     given = inputs.setting(world)
-    scored = [in_world(inputs.machine(name), given.mdp) for name in machines]
+    scored = [inputs.machine_in(name, given.mdp) for name in machines]
     levels = inputs.levels(rewards, scored)
     expert = Expert(
         alpha=inputs.INFERENCE_ALPHA if alpha is None else alpha,

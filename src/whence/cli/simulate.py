@@ -35,8 +35,10 @@ def command(
     """Make demonstrations of an expert in WORLD."""
     from whence.cli.inputs import finite, setting
     from whence.expert import Expert
+    from whence.formats import demonstrations_ending
     from whence.simulation import simulate
 
+    demonstrations_ending(output)
     given = setting(world, start)
     task = given.task(machine, "--machine")
     expert = Expert(

@@ -6,6 +6,8 @@ import click
 
 from whence.cli.console import Output, output_options
 
+MOST_DRAWN = 10_000  # cells that a terminal can show
+
 
 @click.command("world")
 @click.argument("world")
@@ -37,6 +39,7 @@ def command(world: str, output: str | None, start: str | None, out: Output) -> N
         }
     )
     if output is None:
-        out.show(repr(mdp)[1:-1], "" if mdp.grid is None else str(mdp))
+        drawn = mdp.grid is not None and mdp.grid.width * mdp.grid.height <= MOST_DRAWN
+        out.show(repr(mdp)[1:-1], str(mdp) if drawn else "")
     else:
         out.show(f"wrote {output}")

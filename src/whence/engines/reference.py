@@ -51,21 +51,24 @@ def optimal_q(product: Product, discount: float) -> Floats:
 def policy_iteration(product: Product, discount: float) -> Floats:
     """Howard's policy iteration, each policy evaluated exactly; returns float[n, S, A].
 
-    An action is changed only for one that is better by more than rounding, so it ends.
+    An action is changed only for one that is better by more than rounding at its state. Where
+    rounding still leads back to an earlier policy, the two are equally good, and it ends.
     """
     expected = product.expected_rewards()
     shape = (product.n_machine_states, product.mdp.n_states)
     policy = np.zeros(shape[0] * shape[1], dtype=np.int64)
     everywhere = np.arange(len(policy))
+    seen: set[bytes] = set()
     while True:
         values = _policy_values(product, policy, discount, expected)
         q = product.discounted(values.reshape(shape), discount, expected)
         flat = q.reshape(len(policy), -1)
         best = flat.argmax(axis=1)
         gain = flat[everywhere, best] - flat[everywhere, policy]
-        better = gain > 1e-12 * (1 + np.abs(flat).max())
-        if not better.any():
+        better = gain > 1e-13 * np.abs(flat).max(axis=1)
+        if not better.any() or policy.tobytes() in seen:
             return q
+        seen.add(policy.tobytes())
         policy = np.where(better, best, policy)
 
 

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from whence import files
-from whence.errors import FileError
+from whence.errors import ArgumentError, FileError
 
 if TYPE_CHECKING:
     from whence.demos import Demonstrations
@@ -102,9 +102,23 @@ def save_demonstrations(demos: Demonstrations, path: str | os.PathLike[str]) -> 
     files.write_bytes(path, module.dumps(demos))
 
 
-def ending_of(name: str) -> str:
-    """Return the ending that files of a format get."""
-    return _ENDINGS[name][0]
+def demonstrations_ending(path: str | os.PathLike[str]) -> None:
+    """Refuse a file name that demonstrations cannot be written to."""
+    _format_of(path, tuple(_DEMOS_MODULES), "demonstrations")
+
+
+def named_for(output: str, name: str, *, alone: bool) -> str:
+    """Return the file for a format: `output` where it has that ending, else with it added."""
+    ending = Path(output).suffix.lower()
+    if alone and ending in _ENDINGS[name]:
+        return output
+    known = {e for format_name in (*MACHINE_FORMATS, *PICTURES) for e in _ENDINGS[format_name]}
+    if ending in known:
+        raise ArgumentError(
+            f"-o {output}: {ending} is not the ending of {name}; leave the ending out, "
+            f"{_ENDINGS[name][0]} is added"
+        )
+    return f"{output}{_ENDINGS[name][0]}"
 
 
 def _module(path: str | os.PathLike[str], modules: dict[str, str], what: str) -> ModuleType:
@@ -121,6 +135,8 @@ def _format_of(path: str | os.PathLike[str], names: tuple[str, ...], what: str) 
         if ending in _ENDINGS[name]:
             return name
     known = ", ".join(e for name in names for e in _ENDINGS[name])
+    if os.path.isdir(path):  # noqa: PTH112
+        raise FileError(f"{path}: a folder; name a {what} file, which ends in one of {known}")
     raise FileError(f"{path}: a {what} file ends in one of {known}; rename it")
 
 

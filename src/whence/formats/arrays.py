@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterable
@@ -14,18 +15,35 @@ import numpy.typing as npt
 from whence.errors import FormatError
 
 Arrays = dict[str, npt.NDArray[Any]]
+UNREADABLE = (
+    ValueError,
+    OSError,
+    EOFError,
+    KeyError,
+    TypeError,
+    RuntimeError,
+    MemoryError,
+    SyntaxError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def read(data: bytes, source: str, required: Iterable[str], optional: Iterable[str]) -> Arrays:
     """Return the arrays of a file, all the required ones among them and none unknown."""
     known = [*required, *optional]
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise FormatError(f"{source}: one array, not an archive of arrays; use np.savez")
-            arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-        raise FormatError(f"{source}: not an npz file of plain arrays: {error}") from None
+        archive = np.load(io.BytesIO(data), allow_pickle=False)
+        single = isinstance(archive, np.ndarray)
+        arrays = {} if single else {name: archive[name] for name in archive.files}
+    except UNREADABLE:
+        raise FormatError(
+            f"{source}: not an npz file of plain arrays, or a damaged one; write it with "
+            "np.savez, without object arrays"
+        ) from None
+    if single:
+        raise FormatError(f"{source}: one array, not an archive of arrays; write it with np.savez")
     for name in required:
         if name not in arrays:
             raise FormatError(f"{source}: no array {name!r}; there must be {', '.join(required)}")

@@ -30,12 +30,15 @@ def decode(data: bytes | str, kind: type[T], tag: str, source: str) -> T:
 
 
 def explained(error: msgspec.ValidationError, kind: type[Any]) -> str:
-    """Return msgspec's message, with the known fields where one is unknown."""
+    """Return what msgspec found, and what to do about it."""
     message = str(error)
+    fields = msgspec.structs.fields(kind)
     if "unknown field" in message:
-        known = [f.encode_name for f in msgspec.structs.fields(kind)]
-        return f"{message}; known are {', '.join(known)}"
-    return message
+        return f"{message}; known are {', '.join(f.encode_name for f in fields)}"
+    if "missing required" in message:
+        needed = [f.encode_name for f in fields if f.required]
+        return f"{message}; there must be {', '.join(needed)}"
+    return f"{message}; correct it there (docs/formats.md shows each field)"
 
 
 def _syntax(error: Exception, data: bytes | str) -> str:

@@ -23,6 +23,7 @@ altogether: around the grid there always is one. x counts to the right and y upw
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -32,6 +33,7 @@ from whence.mdp import LabeledMDP
 
 FLOOR, SOLID = ".", "#"
 RESERVED = frozenset("+-|# ")
+_COORDINATE = re.compile(r"[0-9]{1,9}")
 DEFAULT_ACTIONS = ("up", "right", "down", "left")
 
 
@@ -54,10 +56,11 @@ class _Drawing:
 
     source: str
     first_line: int
+    margin: int
     rows: list[str]
 
     def place(self, row: int, column: int) -> str:
-        return f"{self.source}, line {self.first_line + row}, column {column + 1}"
+        return f"{self.source}, line {self.first_line + row}, column {self.margin + column + 1}"
 
 
 def loads(text: str, source: str) -> LabeledMDP:
@@ -138,7 +141,7 @@ def _split(text: str, source: str) -> tuple[_Header, _Drawing]:
         content = line.strip()
         if not content or content.startswith("#"):
             continue
-        if content == "map:":
+        if content.split(" #")[0].rstrip() == "map:":
             return header, _drawing(lines[number:], number + 1, source)
         key, colon, value = content.partition(":")
         place = f"{source}, line {number}"
@@ -150,7 +153,9 @@ def _split(text: str, source: str) -> tuple[_Header, _Drawing]:
         if key in seen:
             raise FormatError(f"{place}: a second {key!r}; keep one")
         seen.add(key)
-        _KEYS[key](header, value.split(" #")[0].split(), place)
+        words = value.split()
+        comments = [i for i, w in enumerate(words) if w.startswith("#") and w[1:2] != "="]
+        _KEYS[key](header, words[: min(comments, default=len(words))], place)
     raise FormatError(f"{source}: no line 'map:'; put one before the drawing")
 
 
@@ -164,7 +169,7 @@ def _drawing(lines: list[str], first_line: int, source: str) -> _Drawing:
         raise FormatError(f"{source}: nothing is drawn after 'map:'; draw at least one cell")
     margin = min(len(line) - len(line.lstrip()) for line in kept if line)
     width = max(len(line) for line in kept)
-    return _Drawing(source, first_line, [line.ljust(width)[margin:] for line in kept])
+    return _Drawing(source, first_line, margin, [line.ljust(width)[margin:] for line in kept])
 
 
 def _is_wall_row(row: str) -> bool:
@@ -273,8 +278,8 @@ def _read_starts(header: _Header, words: list[str], place: str) -> None:
         x, comma, y = word.partition(",")
         if len(word) == 1 and word not in RESERVED:
             header.start_marks.append(word)
-        elif comma and x.isascii() and x.isdigit() and y.isascii() and y.isdigit():
-            header.start_cells.append((int(x[:9]), int(y[:9])))
+        elif comma and all(_COORDINATE.fullmatch(part) for part in (x, y)):
+            header.start_cells.append((int(x), int(y)))
         else:
             raise FormatError(
                 f"{place}: start {word!r}; give a character of the drawing, or a cell such as 2,1"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import string
 import warnings
 
-import numpy as np
-
 from whence.errors import WhenceError, WhenceWarning, WorldError
 from whence.formats import map as map_format
 from whence.grid import MOVES, Grid
@@ -20,14 +18,16 @@ def drawn(mdp: LabeledMDP) -> str:
         raise WorldError("a world without a grid cannot be drawn as a map; save it as .json")
     _refuse_unholdable(mdp)
     marks = _marks(mdp)
-    text = "\n".join([*_header(mdp, grid, marks), "", "map:", *_rows(mdp, grid, marks), ""])
-    if not _reads_back(text, mdp):
-        raise WorldError(
-            "these dynamics are not those of a drawing (moves to neighbours with one slip, "
-            "equally likely starts, cells numbered row by row from the bottom); "
-            "save the world as .json"
-        )
-    return text
+    rows = _rows(mdp, grid, marks)
+    for slip in _slips(mdp):
+        text = "\n".join([*_header(mdp, grid, marks, slip), "", "map:", *rows, ""])
+        if _reads_back(text, mdp):
+            return text
+    raise WorldError(
+        "these dynamics are not those of a drawing (moves to neighbours with one slip, "
+        "equally likely starts, cells numbered row by row from the bottom); "
+        "save the world as .json"
+    )
 
 
 def _refuse_unholdable(mdp: LabeledMDP) -> None:
@@ -59,20 +59,21 @@ def _marks(mdp: LabeledMDP) -> list[str]:
     return wanted
 
 
-def _header(mdp: LabeledMDP, grid: Grid, marks: list[str]) -> list[str]:
+def _header(mdp: LabeledMDP, grid: Grid, marks: list[str], slip: float) -> list[str]:
     labels = [m if m == s else f"{m}={s}" for m, s in zip(marks, mdp.alphabet, strict=True)]
     starts = [f"{x},{y}" for x, y in grid.cells[mdp.initial_states].tolist()]
-    lines = [f"slip: {_slip(mdp)!r}", f"actions: {' '.join(mdp.actions)}"]
+    lines = [f"slip: {slip!r}", f"actions: {' '.join(mdp.actions)}"]
     if labels:
         lines.append(f"labels: {' '.join(labels)}")
     return [*lines, f"starts: {' '.join(starts)}"]
 
 
-def _slip(mdp: LabeledMDP) -> float:
-    """Return the slip that these dynamics would have: twice the rarest sideways step."""
-    if mdp.is_deterministic:
-        return 0.0
-    return float(np.clip(2 * mdp.probabilities.min(), 0.0, 1.0))
+def _slips(mdp: LabeledMDP) -> list[float]:
+    """Return what the slip may be: the rarest step is one sideways, both, or the meant one."""
+    rarest = float(mdp.probabilities.min())
+    found = [0.0] if mdp.is_deterministic else [2 * rarest, rarest, 1 - rarest]
+    tidy = [round(slip, 12) for slip in found]
+    return [slip for slip in (*found, *tidy, 1.0) if 0 <= slip <= 1]
 
 
 def _rows(mdp: LabeledMDP, grid: Grid, marks: list[str]) -> list[str]:

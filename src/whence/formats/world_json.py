@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 
 from whence.errors import FormatError, WhenceError
+from whence.files import decode_text
 from whence.formats import documents
 from whence.grid import Grid
 from whence.mdp import LabeledMDP
@@ -51,7 +52,7 @@ def dumps(mdp: LabeledMDP) -> bytes:
 
 def loads(data: bytes, source: str) -> LabeledMDP:
     """Read a world."""
-    document = documents.decode(data, _Document, TAG, source)
+    document = documents.decode(decode_text(data, source), _Document, TAG, source)
     try:
         return LabeledMDP.from_triples(
             document.transitions,
@@ -67,10 +68,13 @@ def loads(data: bytes, source: str) -> LabeledMDP:
     except OverflowError:
         raise FormatError(f"{source}: a number is too large; counts end at {2**31 - 1}") from None
     except WhenceError as error:
-        message = str(error)
-        raise FormatError(
-            message if message.startswith(source) else f"{source}: {message}"
-        ) from None
+        raise FormatError(placed(error, source)) from None
+
+
+def placed(error: WhenceError, source: str) -> str:
+    """Return an error's message with the file in front, once."""
+    message = str(error)
+    return message if message.startswith(source) else f"{source}: {message}"
 
 
 def initial_of(mdp: LabeledMDP) -> int | list[tuple[int, float]]:

@@ -14,12 +14,13 @@ import numpy.typing as npt
 
 from whence.errors import FormatError, WhenceError
 from whence.formats import arrays as npz
-from whence.formats.world_json import TAG, initial_of, pairs_of
+from whence.formats.world_json import TAG, initial_of, pairs_of, placed
 from whence.grid import SIDES, Grid
 from whence.mdp import Initial, LabeledMDP
 
 REQUIRED = ("format", "states", "actions", "alphabet", "initial", "labels", "transitions")
-OPTIONAL = ("names", "grid_size", "grid_cells", "grid_walls")
+GRID = ("grid_size", "grid_cells", "grid_walls")
+OPTIONAL = ("names", *GRID)
 
 
 def dumps(mdp: LabeledMDP) -> bytes:
@@ -56,14 +57,11 @@ def loads(data: bytes, source: str) -> LabeledMDP:
             alphabet=npz.strings(fields, "alphabet", source),
             initial=_initial(fields["initial"], source),
             names=npz.strings(fields, "names", source) if "names" in fields else None,
-            grid=_grid_in(fields, source) if "grid_size" in fields else None,
+            grid=_grid_in(fields, source) if any(f in fields for f in GRID) else None,
             source=source,
         )
     except WhenceError as error:
-        message = str(error)
-        raise FormatError(
-            message if message.startswith(source) else f"{source}: {message}"
-        ) from None
+        raise FormatError(placed(error, source)) from None
 
 
 def _labels(value: npt.NDArray[Any], source: str) -> npt.NDArray[Any] | list[str | None]:

@@ -80,6 +80,15 @@ def test_no_policy_beats_the_horizon_optimum(seed: int) -> None:
         assert expected_return(mdp, whence.plan(mdp, truth, discount), truth, 7) <= best + 1e-12
 
 
+def test_far_parts_of_a_world_do_not_change_the_horizon_optimum() -> None:
+    line = whence.LabeledMDP.from_map(
+        "labels: g\nstarts: S\nmap:\n" + "S" + "." * 5 + "g" + "." * 60 + "g\n", source="line"
+    )
+    always = whence.RewardMachine(("g",), [[0]], [[1.0]])
+    for length, best in ((5, 0), (6, 1), (7, 2), (30, 25)):
+        assert horizon_optimum(line, always, length) == best
+
+
 def test_monte_carlo_is_repeatable_and_one_episode_has_no_error() -> None:
     world = whence.worlds.coffee()
     plan = whence.plan(world.mdp, world.task, 0.92)

@@ -63,6 +63,23 @@ def test_an_optimal_expert_takes_only_best_actions() -> None:
             memory, _ = world.task.step(memory, world.mdp.label(episode.states[i + 1]))
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_few_long_episodes_make_the_same_choices(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    mdp = random_world(rng, states=10, actions=3, symbols=2, successors=1 + 4 * (seed % 2))
+    policy = whence.expert_policy(
+        mdp, random_machine(rng, mdp.alphabet, 3), whence.Expert(2, 0.9, 0.1)
+    )
+    together = simulate_policy(mdp, policy, 3, 200, np.random.default_rng(seed))
+    monkeypatch.setattr(whence.simulation, "LONG", 0)
+    monkeypatch.setattr(whence.simulation, "BLOCK", 50)
+    each = simulate_policy(mdp, policy, 3, 200, np.random.default_rng(seed))
+    assert np.array_equal(together[0], each[0])
+    assert np.array_equal(together[1], each[1])
+
+
 def test_no_episodes_and_no_steps_are_allowed() -> None:
     world = whence.worlds.coffee()
     assert (

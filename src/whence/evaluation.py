@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from whence.mdp import LabeledMDP
 from whence.planning import Policy, plan
 from whence.product import in_world, product, with_blank
 from whence.simulation import check_size, checked_seed, simulate_policy
-from whence.sparse import concatenated_ranges
+from whence.sparse import concatenated_ranges, offsets_of
 
 
 @dataclass(frozen=True)
@@ -89,15 +89,17 @@ def expected_return(mdp: LabeledMDP, policy: Policy, truth: RewardMachine, lengt
     n_pairs = policy.machine.n_states * truth.n_states
     mass = np.zeros(n_pairs * mdp.n_states)
     mass[mdp.initial_states] = mdp.initial_probabilities
+    action_of = _action_of(mdp)
     earned = []
     for _ in range(length):
-        mass, paid = _carried(mdp, policy, truth, mass)
+        mass, paid = _carried(mdp, policy, truth, mass, action_of)
         earned.append(paid)
     return math.fsum(earned)
 
 
 def horizon_optimum(mdp: LabeledMDP, truth: RewardMachine, length: int) -> float:
     """Return the most that any policy can expect to earn in a number of steps."""
+    mdp = _within_reach(mdp, length)
     paying = product(mdp, truth)
     expected = paying.expected_rewards()
     values = np.zeros((truth.n_states, mdp.n_states))
@@ -135,7 +137,7 @@ def returns_of(machine: RewardMachine, labels: Ints) -> Floats:
 
 
 def _carried(
-    mdp: LabeledMDP, policy: Policy, truth: RewardMachine, mass: Floats
+    mdp: LabeledMDP, policy: Policy, truth: RewardMachine, mass: Floats, action_of: Ints
 ) -> tuple[Floats, float]:
     """Carry the joint distribution one step forward; return it and the expected reward."""
     follow_policy, _ = with_blank(policy.machine.transitions, policy.machine.rewards)
@@ -147,7 +149,7 @@ def _carried(
     counts = first[state + 1] - first[state]
     entry = concatenated_ranges(first[state], first[state + 1])
     origin = np.repeat(np.arange(len(active)), counts)
-    action = _action_of(mdp)[entry]
+    action = action_of[entry]
     chance = policy.probabilities[here_policy[origin], state[origin], action]
     weight = mass[active][origin] * chance * mdp.probabilities[entry]
     symbol = mdp.labels[mdp.successors[entry]]
@@ -165,3 +167,28 @@ def _action_of(mdp: LabeledMDP) -> Ints:
     """Return int[N]: the action of each transition."""
     actions = np.tile(np.arange(mdp.n_actions, dtype=np.int32), mdp.n_states)
     return np.repeat(actions, np.diff(mdp.offsets))
+
+
+def _within_reach(mdp: LabeledMDP, length: int) -> LabeledMDP:
+    """Return the part of a world that can be reached in a number of steps.
+
+    Where the last step could leave it, it leads to state 0 instead: nothing follows it.
+    """
+    seen = mdp.reachable(within=length)
+    kept = np.flatnonzero(seen)
+    if 2 * len(kept) > mdp.n_states:
+        return mdp
+    new = np.zeros(mdp.n_states, dtype=np.int32)
+    new[kept] = np.arange(len(kept))
+    entry = mdp.entries(kept)
+    pairs = (kept[:, None] * mdp.n_actions + np.arange(mdp.n_actions)).reshape(-1)
+    return replace(
+        mdp,
+        labels=mdp.labels[kept],
+        offsets=offsets_of(np.diff(mdp.offsets)[pairs]),
+        successors=new[mdp.successors[entry]],
+        probabilities=mdp.probabilities[entry],
+        initial_states=new[mdp.initial_states],
+        names=None,
+        grid=None,
+    )

@@ -193,12 +193,14 @@ class LabeledMDP:
         first = self.offsets[:: self.n_actions]
         return concatenated_ranges(first[states], first[np.asarray(states) + 1])
 
-    def reachable(self) -> Bools:
-        """Return bool[S]: the states that some policy can reach from an initial one."""
+    def reachable(self, within: int | None = None) -> Bools:
+        """Return bool[S]: the states that can be reached, in a number of steps if one is given."""
         seen = np.zeros(self.n_states, dtype=np.bool_)
         frontier = self.initial_states
         seen[frontier] = True
-        while len(frontier):
+        steps = 0
+        while len(frontier) and steps != within:
+            steps += 1
             following = self.successors[self.entries(frontier)]
             frontier = np.unique(following[~seen[following]])
             seen[frontier] = True

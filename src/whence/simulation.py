@@ -14,6 +14,8 @@ from whence.planning import Policy, expert_policy
 from whence.product import with_blank
 
 MOST_STEPS = 2**30
+FEW_EPISODES, LONG = 100, 10_000  # where a compiled loop beats steps of all together
+BLOCK = 2**20  # draws that are made at a time
 
 
 def simulate(
@@ -52,20 +54,17 @@ def simulate_policy(
 ) -> tuple[Ints, Ints]:
     """Return the states, int32[E, length + 1], and the actions, int32[E, length]."""
     check_size(episodes, length)
-    policy = policy.in_world(mdp)
-    following, _ = with_blank(policy.machine.transitions, policy.machine.rewards)
-    choices = cumulative(policy.probabilities)
-    successors = _SuccessorSampler(mdp)
+    walk = _Walk(mdp, policy.in_world(mdp))
     states = np.empty((length + 1, episodes), dtype=np.int32)
     actions = np.empty((length, episodes), dtype=np.int32)
     states[0] = _initial(mdp, rng.random(episodes))
     memory = np.zeros(episodes, dtype=np.int64)
-    for step in range(length):
-        draws = rng.random((2, episodes))
-        actions[step] = (draws[0][:, None] >= choices[memory, states[step]]).sum(axis=1)
-        pair = states[step].astype(np.int64) * mdp.n_actions + actions[step]
-        states[step + 1] = successors.draw(pair, draws[1])
-        memory = following[memory, mdp.labels[states[step + 1]]]
+    advance = walk.each if episodes < FEW_EPISODES and length > LONG else walk.together
+    block = max(1, BLOCK // max(episodes, 1))
+    for start in range(0, length, block):
+        stop = min(start + block, length)
+        draws = rng.random((stop - start, 2, episodes))
+        advance(draws, memory, states[start : stop + 1], actions[start:stop])
     return np.ascontiguousarray(states.T), np.ascontiguousarray(actions.T)
 
 
@@ -82,14 +81,38 @@ def checked_seed(seed: int) -> int:
     return int(seed)
 
 
-class _SuccessorSampler:
-    """Draws successors by searching one running sum over all transitions."""
+class _Walk:
+    """Follows a policy: all episodes together step by step, or each one by a compiled loop.
 
-    def __init__(self, mdp: LabeledMDP) -> None:
+    Both make the same choices from the same draws. Successors are found by searching one
+    running sum over all transitions.
+    """
+
+    def __init__(self, mdp: LabeledMDP, policy: Policy) -> None:
         self.mdp = mdp
+        self.choices = cumulative(policy.probabilities)
+        self.following, _ = with_blank(policy.machine.transitions, policy.machine.rewards)
         self.before = np.concatenate([[0.0], np.cumsum(mdp.probabilities)])
 
-    def draw(self, pair: Ints, draws: Floats) -> Ints:
+    def together(self, draws: Floats, memory: Ints, states: Ints, actions: Ints) -> None:
+        """Advance all episodes at once; see `kernels.walk_policy` for the arguments."""
+        for step, (choose, move) in enumerate(draws):
+            row = self.choices[memory, states[step]]
+            actions[step] = (choose[:, None] >= row).sum(axis=1)
+            pair = states[step].astype(np.int64) * self.mdp.n_actions + actions[step]
+            states[step + 1] = self._successors(pair, move)
+            memory[:] = self.following[memory, self.mdp.labels[states[step + 1]]]
+
+    def each(self, draws: Floats, memory: Ints, states: Ints, actions: Ints) -> None:
+        """Advance one episode after the other: faster for a few long ones."""
+        from whence.engines import kernels
+
+        kernels.walk_policy(
+            draws, self.choices, self.following.astype(np.int64), self.mdp.labels,
+            self.mdp.offsets, self.before, self.mdp.successors, memory, states, actions,
+        )  # fmt: skip
+
+    def _successors(self, pair: Ints, draws: Floats) -> Ints:
         """Return a successor for each state-action pair; `draws` are uniform on [0, 1)."""
         first, last = self.mdp.offsets[pair], self.mdp.offsets[pair + 1] - 1
         if self.mdp.is_deterministic:

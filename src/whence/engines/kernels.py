@@ -197,19 +197,20 @@ def _enter_all(count, live, transitions, rewards, labels, discount, values, ente
 @_inlined
 def _improved(
     backward, count, live, n_actions, width, offsets, successors, probabilities, labels,
-    transitions, rewards, discount, values, entering, policy, q,
+    transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
 ):  # fmt: skip
     """Sweep once over all actions, in place.
 
-    An action is changed only for one that is better by more than rounding.
+    An action is changed only for one that is better by more than rounding. The product states
+    where one is are written to `moved` behind the `n_moved` that stand there already, as far as
+    there is room.
 
     Returns:
-        The largest change of a value, the largest value, and the number of changed actions.
+        The largest change of a value, the largest value, and the new `n_moved`.
     """
     size = labels.shape[0]
     change = 0.0
     largest = 0.0
-    switched = 0
     for y in range(count):
         if not live[y]:
             continue
@@ -224,7 +225,9 @@ def _improved(
             )
             kept = q[chosen[s]]
             if best > kept + RESOLUTION * abs(kept):
-                switched += 1
+                if n_moved < moved.shape[0]:
+                    moved[n_moved] = base + s
+                n_moved += 1
                 for a in range(n_actions):
                     if q[a] == best:
                         chosen[s] = a
@@ -242,33 +245,33 @@ def _improved(
                 for z in range(count):
                     if live[z] and transitions[z, x] == y:
                         entering[z * size + s] = rewards[z, x] + discount * best
-    return change, largest, switched
+    return change, largest, n_moved
 
 
 @_jit
 def _improve(
     backward, count, live, n_actions, width, offsets, successors, probabilities, labels,
-    transitions, rewards, discount, values, entering, policy, q,
+    transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
 ):  # fmt: skip
     """Do as `_improved` does, compiled for each width."""
     if width == 1:
         return _improved(
             backward, count, live, n_actions, 1, offsets, successors, probabilities, labels,
-            transitions, rewards, discount, values, entering, policy, q,
+            transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
         )  # fmt: skip
     if width == 2:
         return _improved(
             backward, count, live, n_actions, 2, offsets, successors, probabilities, labels,
-            transitions, rewards, discount, values, entering, policy, q,
+            transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
         )  # fmt: skip
     if width == 3:
         return _improved(
             backward, count, live, n_actions, 3, offsets, successors, probabilities, labels,
-            transitions, rewards, discount, values, entering, policy, q,
+            transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
         )  # fmt: skip
     return _improved(
         backward, count, live, n_actions, 0, offsets, successors, probabilities, labels,
-        transitions, rewards, discount, values, entering, policy, q,
+        transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
     )  # fmt: skip
 
 
@@ -322,38 +325,48 @@ def _order_by_value(count, live, size, values, place, product_of, tally):
 @_jit
 def _fix_policy(
     count, live, n_actions, width, offsets, successors, probabilities, labels, transitions,
-    rewards, discount, policy, place, stride, lengths, target, factor, constant,
+    rewards, discount, policy, place, stride, lengths, target, factor, constant, moved, n_moved,
 ):  # fmt: skip
     """Write the linear equations of a policy: x[i] = constant[i] + sum of factor * x[target].
 
-    Those of position i stand at i * stride, and there are lengths[i] of them.
+    Those of position i stand at i * stride, and there are lengths[i] of them. Only the product
+    states that `moved` lists are written, or all where there was no room to list them.
     """
     size = labels.shape[0]
-    for y in range(count):
-        if not live[y]:
-            continue
-        base = y * size
-        for s in range(size):
-            i = place[base + s]
-            pair = s * n_actions + policy[base + s]
-            start = pair * width if width > 0 else offsets[pair]
-            length = width if width > 0 else offsets[pair + 1] - start
-            paid = 0.0
-            for k in range(length):
-                following = successors[start + k]
-                p = probabilities[start + k]
-                x = labels[following]
-                e = i * stride + k
-                if x < 0:
-                    target[e] = place[base + following]
-                    factor[e] = p * discount
-                else:
-                    paid += p * rewards[y, x]
-                    z = transitions[y, x]
-                    target[e] = place[z * size + following] if live[z] else i
-                    factor[e] = p * discount if live[z] else 0.0
-            lengths[i] = length
-            constant[i] = paid
+    if n_moved > moved.shape[0]:
+        n_moved = 0
+        for y in range(count):
+            if live[y]:
+                for s in range(size):
+                    moved[n_moved] = y * size + s
+                    n_moved += 1
+    y = 0
+    base = 0
+    for item in range(n_moved):
+        j = moved[item]
+        if j < base or j >= base + size:
+            y = j // size
+            base = y * size
+        i = place[j]
+        pair = (j - base) * n_actions + policy[j]
+        start = pair * width if width > 0 else offsets[pair]
+        length = width if width > 0 else offsets[pair + 1] - start
+        paid = 0.0
+        for k in range(length):
+            following = successors[start + k]
+            p = probabilities[start + k]
+            x = labels[following]
+            e = i * stride + k
+            if x < 0:
+                target[e] = place[base + following]
+                factor[e] = p * discount
+            else:
+                paid += p * rewards[y, x]
+                z = transitions[y, x]
+                target[e] = place[z * size + following] if live[z] else i
+                factor[e] = p * discount if live[z] else 0.0
+        lengths[i] = length
+        constant[i] = paid
 
 
 @_jit
@@ -442,6 +455,30 @@ def _weights(gram, slots, used, matrix, right, weights):
 
 
 @_jit
+def _combine(total, iterates, slots, used, weights, x, low, high):
+    """Write the weighted sum of the last iterates to x, kept between `low` and `high`.
+
+    Two iterates are added a pass, which halves the traffic to x.
+    """
+    first = weights[0]
+    for i in range(total):
+        x[i] = first * x[i]
+    for k in range(1, used - 1, 2):
+        one, other = iterates[slots[k]], iterates[slots[k + 1]]
+        p, r = weights[k], weights[k + 1]
+        for i in range(total):
+            x[i] += p * one[i] + r * other[i]
+    if used % 2 == 0:
+        last = iterates[slots[used - 1]]
+        p = weights[used - 1]
+        for i in range(total):
+            x[i] += p * last[i]
+    for i in range(total):
+        value = low if x[i] < low else x[i]
+        x[i] = high if value > high else value
+
+
+@_jit
 def _evaluate(
     total, stride, lengths, target, factor, constant, x, watched, n_watched, before,
     iterates, changes, gram, slots, matrix, right, weights, goal, low, high, most,
@@ -487,16 +524,7 @@ def _evaluate(
         if not _weights(gram, slots, used, matrix, right, weights):
             used = 0
             continue
-        for i in range(total):
-            x[i] = weights[0] * x[i]
-        for k in range(1, used):
-            older = iterates[slots[k]]
-            weight = weights[k]
-            for i in range(total):
-                x[i] += weight * older[i]
-        for i in range(total):
-            x[i] = low if x[i] < low else x[i]
-            x[i] = high if x[i] > high else x[i]
+        _combine(total, iterates, slots, used, weights, x, low, high)
     return most
 
 
@@ -505,6 +533,7 @@ def _solve(
     count, live, n_actions, width, offsets, successors, probabilities, labels, labelled,
     transitions, rewards, discount, tolerance, values, entering, policy, place, product_of,
     tally, stride, lengths, target, factor, constant, x, watched, before, iterates, changes, q,
+    moved,
 ):  # fmt: skip
     """Solve a product; `values` end within `tolerance` of exact. Return the number of sweeps.
 
@@ -530,41 +559,40 @@ def _solve(
     rounds = 0
     total = 0
     n_watched = 0
-    switches = 1
+    n_moved = 0
     backward = False
     while True:
-        change, largest, switched = _improve(
+        change, largest, n_moved = _improve(
             backward, count, live, n_actions, width, offsets, successors, probabilities, labels,
-            transitions, rewards, discount, values, entering, policy, q,
+            transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
         )  # fmt: skip
         sweeps += 1
-        switches += switched
         backward = not backward
         if change * error_of_change <= tolerance or change <= 4.0 * EPSILON * largest:
             return sweeps
         if sweeps < 2 or rounds >= 60:
             continue
         rounds += 1
-        if switches > 0:
-            if rounds <= 10:
-                total = _order_by_value(count, live, size, values, place, product_of, tally)
-                n_watched = 0
-                for y in range(count):
-                    if live[y]:
-                        for s in labelled:
-                            watched[n_watched] = place[y * size + s]
-                            n_watched += 1
-            _fix_policy(
-                count, live, n_actions, width, offsets, successors, probabilities, labels,
-                transitions, rewards, discount, policy, place, stride, lengths, target, factor,
-                constant,
-            )  # fmt: skip
+        if rounds == 1 or (rounds <= 4 and 8 * n_moved > total):
+            total = _order_by_value(count, live, size, values, place, product_of, tally)
+            n_moved = moved.shape[0] + 1
+            n_watched = 0
+            for y in range(count):
+                if live[y]:
+                    for s in labelled:
+                        watched[n_watched] = place[y * size + s]
+                        n_watched += 1
+        _fix_policy(
+            count, live, n_actions, width, offsets, successors, probabilities, labels,
+            transitions, rewards, discount, policy, place, stride, lengths, target, factor,
+            constant, moved, n_moved,
+        )  # fmt: skip
         for i in range(total):
             x[i] = values[product_of[i]]
         goal = 0.25 * tolerance / error_of_change
-        if switches > 0:
+        if n_moved > 0:
             goal = max(goal, 1e-2 * change)
-        switches = 0
+        n_moved = 0
         sweeps += _evaluate(
             total, stride, lengths, target, factor, constant, x, watched, n_watched, before,
             iterates, changes, gram, slots, matrix, right, weights, goal, low, high, 60,
@@ -574,67 +602,130 @@ def _solve(
         _enter_all(count, live, transitions, rewards, labels, discount, values, entering)
 
 
-@_inlined
-def _log_probabilities(q, best, alpha, lapse, n_actions, out):
-    """Write the log probability of each action to out[:A]; `best` is the largest q."""
+@_jit
+def _exponentials(x, size, out, bits, powers):
+    """Write exp(x[i]) to out[i] for x[i] <= 0, correctly rounded but for the last digits.
+
+    exp(x) = 2^k exp(r) with |r| <= log(2) / 2; the loops have no branches, so that they compile
+    to vector instructions. `powers` is `bits` seen as floating point numbers.
+    """
+    for i in range(size):
+        y = x[i] if x[i] > -700.0 else -700.0
+        k = math.floor(y * 1.4426950408889634 + 0.5)
+        r = (y - k * 0.6931471803691238) - k * 1.9082149292705877e-10
+        p = 1.6059043836821613e-10
+        p = p * r + 2.08767569878681e-09
+        p = p * r + 2.505210838544172e-08
+        p = p * r + 2.755731922398589e-07
+        p = p * r + 2.7557319223985893e-06
+        p = p * r + 2.48015873015873e-05
+        p = p * r + 0.0001984126984126984
+        p = p * r + 0.001388888888888889
+        p = p * r + 0.008333333333333333
+        p = p * r + 0.041666666666666664
+        p = p * r + 0.16666666666666666
+        p = p * r + 0.5
+        p = p * r + 1.0
+        out[i] = p * r + 1.0
+        bits[i] = (np.int64(k) + 1023) << 52
+    for i in range(size):
+        out[i] *= powers[i]
+
+
+@_jit
+def _visited_values(
+    visited, n_actions, width, offsets, successors, probabilities, inside, q, table
+):
+    """Write Q of every action in every visited state to `table`, for one machine state."""
+    if width == 3:
+        for u in range(visited.shape[0]):
+            e = np.uintp(3 * visited[u] * n_actions)
+            for i in range(u * n_actions, (u + 1) * n_actions):
+                table[i] = (
+                    probabilities[e] * inside[successors[e]]
+                    + probabilities[e + np.uintp(1)] * inside[successors[e + np.uintp(1)]]
+                    + probabilities[e + np.uintp(2)] * inside[successors[e + np.uintp(2)]]
+                )
+                e += np.uintp(3)
+    elif width == 1:
+        for u in range(visited.shape[0]):
+            e = np.uintp(visited[u] * n_actions)
+            for i in range(u * n_actions, (u + 1) * n_actions):
+                table[i] = probabilities[e] * inside[successors[e]]
+                e += np.uintp(1)
+    else:
+        for u in range(visited.shape[0]):
+            _action_values(
+                visited[u], n_actions, width, offsets, successors, probabilities, inside, q
+            )
+            for a in range(n_actions):
+                table[u * n_actions + a] = q[a]
+
+
+@_jit
+def _fill_table(n_actions, alpha, lapse, n_visited, table, odds, bits, powers):
+    """Turn the Q of every action in every visited state into its log probability, in place."""
+    size = n_visited * n_actions
+    for start in range(0, size, n_actions):
+        best = -np.inf
+        for i in range(start, start + n_actions):
+            best = table[i] if table[i] > best else best
+        if np.isinf(alpha):
+            edge = best - max(TIE, RESOLUTION * abs(best))
+            ties = 0
+            for i in range(start, start + n_actions):
+                ties += table[i] >= edge
+            for i in range(start, start + n_actions):
+                p = (1.0 - lapse) / ties if table[i] >= edge else 0.0
+                p += lapse / n_actions
+                table[i] = math.log(p) if p > 0.0 else -np.inf
+        else:
+            for i in range(start, start + n_actions):
+                table[i] = alpha * (table[i] - best)
     if np.isinf(alpha):
-        edge = best - max(TIE, RESOLUTION * abs(best))
-        ties = 0
-        for a in range(n_actions):
-            if q[a] >= edge:
-                ties += 1
-        for a in range(n_actions):
-            p = (1.0 - lapse) / ties if q[a] >= edge else 0.0
-            p += lapse / n_actions
-            out[a] = math.log(p) if p > 0.0 else -np.inf
         return
-    total = 0.0
-    for a in range(n_actions):
-        out[a] = alpha * (q[a] - best)
-        total += math.exp(out[a])
-    normaliser = math.log(total)
-    for a in range(n_actions):
-        out[a] -= normaliser
-    if lapse > 0.0:
+    _exponentials(table, size, odds, bits, powers)
+    for start in range(0, size, n_actions):
+        total = 0.0
         for a in range(n_actions):
-            out[a] = math.log((1.0 - lapse) * math.exp(out[a]) + lapse / n_actions)
+            total += odds[start + a]
+        if lapse > 0.0:
+            for a in range(n_actions):
+                p = (1.0 - lapse) * odds[start + a] / total + lapse / n_actions
+                table[start + a] = math.log(p)
+        else:
+            normaliser = math.log(total)
+            for a in range(n_actions):
+                table[start + a] -= normaliser
 
 
 @_jit
 def _log_likelihood(
-    live, n_actions, width, offsets, successors, probabilities, transitions, entering, alpha,
-    lapse, size, visited, parent, symbol, subtree_end, subtree_steps, first_cell, cell_key,
-    cell_count, memory, used, q, table,
+    count, live, n_actions, width, offsets, successors, probabilities, transitions, entering,
+    alpha, lapse, size, visited, parent, symbol, subtree_end, subtree_steps, first_cell, cell_key,
+    cell_count, memory, q, table, odds, bits, powers,
 ):  # fmt: skip
     """Sum the log probabilities of the demonstrated actions over the trie of histories."""
+    block = visited.shape[0] * n_actions
+    for y in range(count):
+        if live[y]:
+            part_of_table = table[y * block : (y + 1) * block]
+            _visited_values(
+                visited, n_actions, width, offsets, successors, probabilities,
+                entering[y * size : (y + 1) * size], q, part_of_table,
+            )  # fmt: skip
+            _fill_table(
+                n_actions, alpha, lapse, visited.shape[0], part_of_table, odds, bits, powers
+            )
     uniform = -math.log(n_actions)
     n_nodes = parent.shape[0]
-    used[:] = False
     node = 0
     result = 0.0
     while node < n_nodes:
         y = transitions[memory[parent[node]], symbol[node]] if node > 0 else 0
         memory[node] = y
-        if live[y]:
-            used[y] = True
-            node += 1
-        else:
-            result += subtree_steps[node] * uniform
-            node = subtree_end[node]
-    block = visited.shape[0] * n_actions
-    for y in range(used.shape[0]):
-        if used[y]:
-            for u in range(visited.shape[0]):
-                best = _action_values(
-                    visited[u], n_actions, width, offsets, successors, probabilities,
-                    entering[y * size : (y + 1) * size], q,
-                )  # fmt: skip
-                start = y * block + u * n_actions
-                _log_probabilities(q, best, alpha, lapse, n_actions, table[start:])
-    node = 0
-    while node < n_nodes:
-        y = memory[node]
         if not live[y]:
+            result += subtree_steps[node] * uniform
             node = subtree_end[node]
             continue
         base = y * block
@@ -694,7 +785,6 @@ def score_batch(
     else:
         longest = width
     live = np.zeros(n, dtype=np.bool_)
-    used = np.zeros(n, dtype=np.bool_)
     values = np.zeros(states)
     entering = np.zeros(states)
     policy = np.zeros(states, dtype=np.int32)
@@ -707,6 +797,7 @@ def score_batch(
     factor = np.zeros(entries)
     constant = np.zeros(states)
     x = np.zeros(states)
+    moved = np.zeros(states, dtype=np.int64)
     n_watched = n * labelled.shape[0]
     watched = np.zeros(n_watched, dtype=np.int64)
     before = np.zeros(n_watched)
@@ -715,6 +806,9 @@ def score_batch(
     memory = np.zeros(max(parent.shape[0], 1), dtype=np.int64)
     q = np.zeros(n_actions)
     table = np.zeros(n * visited.shape[0] * n_actions)
+    odds = np.zeros(visited.shape[0] * n_actions)
+    bits = np.zeros(odds.shape[0], dtype=np.int64)
+    powers = bits.view(np.float64)
     for b in range(start, stop):
         sweeps[b] = 0
         if _find_live(transitions[b], rewards[b], counts[b], live):
@@ -722,7 +816,7 @@ def score_batch(
                 counts[b], live, n_actions, width, offsets, successors, probabilities, labels,
                 labelled, transitions[b], rewards[b], discount, tolerance[b], values, entering,
                 policy, place, product_of, tally, longest, lengths, target, factor, constant, x,
-                watched, before, iterates, changes, q,
+                watched, before, iterates, changes, q, moved,
             )  # fmt: skip
         if keep:
             for y in range(counts[b]):
@@ -730,9 +824,10 @@ def score_batch(
                     values_out[b, y, s] = values[y * size + s] if live[y] else 0.0
         if parent.shape[0] > 0:
             out[b] = _log_likelihood(
-                live, n_actions, width, offsets, successors, probabilities, transitions[b],
-                entering, alpha[b], lapse[b], size, visited, parent, symbol, subtree_end,
-                subtree_steps, first_cell, cell_key, cell_count, memory, used, q, table,
+                counts[b], live, n_actions, width, offsets, successors, probabilities,
+                transitions[b], entering, alpha[b], lapse[b], size, visited, parent, symbol,
+                subtree_end, subtree_steps, first_cell, cell_key, cell_count, memory, q, table,
+                odds, bits, powers,
             )  # fmt: skip
 
 

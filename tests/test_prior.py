@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
 
-from whence import Prior
+from whence import Prior, RewardMachine
+from whence.canonical import valid
 from whence.errors import ArgumentError
 from whence.prior import checked_levels
 
@@ -46,3 +48,38 @@ def test_levels_are_sorted_and_must_contain_zero() -> None:
             checked_levels(bad)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="p_self is 1"):
         Prior(p_self=1.0)
+
+
+def test_samples_are_valid_and_follow_the_prior() -> None:
+    prior, levels = Prior(0.7, 0.6), (0.0, 1.0)
+    transitions, rewards = prior.sample(np.random.default_rng(0), 2, 1, levels, 20_000)
+    machines = [
+        RewardMachine(("a",), t, r) for t, r in zip(transitions[:50], rewards[:50], strict=True)
+    ]
+    assert all(machine.is_valid for machine in machines)
+    tables = np.array(list(product((0, 1), repeat=4)))
+    every = tables[:, :2].reshape(-1, 2, 1), tables[:, 2:].reshape(-1, 2, 1).astype(float)
+    kept = valid(*every)
+    weights = np.exp(prior.log_prior(every[0][kept], every[1][kept], levels))
+    expected = weights / weights.sum()
+    codes = np.concatenate([transitions, rewards], axis=1).reshape(-1, 4) @ [8, 4, 2, 1]
+    seen = np.bincount(codes.astype(int), minlength=16)[kept] / len(codes)
+    errors = np.sqrt(expected * (1 - expected) / len(codes))
+    assert (np.abs(seen - expected) < 4.5 * errors).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_validity_of_a_batch_is_that_of_each(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    transitions = rng.integers(0, 4, size=(30, 4, 2))
+    rewards = (rng.random((30, 4, 2)) < 0.1).astype(float)
+    each = [
+        RewardMachine(("a", "b"), t, r).is_valid for t, r in zip(transitions, rewards, strict=True)
+    ]
+    assert valid(transitions, rewards).tolist() == each
+
+
+def test_impossible_samples_are_refused() -> None:
+    for n, m, levels in ((0, 1, (0.0, 1.0)), (1, 0, (0.0, 1.0)), (1, 1, (0.0,))):
+        with pytest.raises(ArgumentError, match="no valid machine"):
+            Prior().sample(np.random.default_rng(0), n, m, levels, 3)

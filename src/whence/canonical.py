@@ -86,3 +86,24 @@ def _ranks(rows: Floats | Ints) -> Ints:
         return np.zeros(len(rows), dtype=np.int64)
     _, inverse = np.unique(rows, axis=0, return_inverse=True)
     return inverse.reshape(-1)
+
+
+def valid(transitions: Ints, rewards: Floats) -> Bools:
+    """Return bool[B]: every state is reachable from 0 and some reward is not 0.
+
+    Args:
+        transitions: int[B, n, m].
+        rewards: float[B, n, m].
+    """
+    size, n, m = transitions.shape
+    reached = np.zeros((size, n), dtype=np.bool_)
+    reached[:, 0] = True
+    machine = np.arange(size)[:, None, None]
+    for _ in range(n - 1):
+        sources = np.broadcast_to(reached[:, :, None], (size, n, m))
+        grown = reached.copy()
+        grown[np.broadcast_to(machine, (size, n, m))[sources], transitions[sources]] = True
+        if (grown == reached).all():
+            break
+        reached = grown
+    return np.asarray(reached.all(axis=1) & (rewards != 0).any(axis=(1, 2)))

@@ -137,6 +137,10 @@ class Posterior:
         self._count(seconds=time.perf_counter() - began)
         return result
 
+    def forget(self) -> None:
+        """Forget every log likelihood; the next ones are computed anew."""
+        self._remembered.clear()
+
     def finest(self, machine: RewardMachine) -> float:
         """Return a machine's log likelihood within max(1e-8, 1e-12 times its size) of exact."""
         ordered = machine.over(self.alphabet)
@@ -182,7 +186,7 @@ class Posterior:
             self._count(solves=len(rows), sweeps=int(sweeps.sum()))
         self._count(hits=len(keys) - len(rows))
         found = [self._remembered[key] for key in keys]
-        self._forget()
+        self._forget_oldest()
         return np.array(found)
 
     def _value_tolerance(self, alpha: Floats, allowed: float) -> Floats:
@@ -198,7 +202,7 @@ class Posterior:
     def _remember(self, fresh: dict[bytes, int], values: Floats) -> None:
         self._remembered.update(zip(fresh, values.tolist(), strict=True))
 
-    def _forget(self) -> None:
+    def _forget_oldest(self) -> None:
         """Drop the oldest half where there are too many."""
         if len(self._remembered) > REMEMBERED:
             kept = list(self._remembered.items())[len(self._remembered) // 2 :]

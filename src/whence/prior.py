@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whence._types import Floats, Ints
+from whence.canonical import valid
 from whence.errors import ArgumentError
 
 
@@ -47,6 +48,40 @@ class Prior:
         if n > 1:
             result = result + _total(loops, n * m - loops, self.p_self, moving)
         return np.where(known, result, -np.inf)
+
+    def sample(
+        self, rng: np.random.Generator, n: int, m: int, levels: tuple[float, ...], size: int
+    ) -> tuple[Ints, Floats]:
+        """Return valid machines drawn from the prior: int64[size, n, m], float64[size, n, m].
+
+        Invalid draws are drawn again.
+        """
+        kept = checked_levels(levels)
+        if n < 1 or m < 1 or len(kept) < 2:
+            raise ArgumentError(
+                f"{n} states, {m} symbols, levels {kept}: no valid machine has these; "
+                "give at least one state, one symbol and one level that is not 0"
+            )
+        transitions = np.empty((0, n, m), dtype=np.int64)
+        rewards = np.empty((0, n, m))
+        while len(transitions) < size:
+            drawn = self._draw(rng, (2 * (size - len(transitions)) + 8, n, m), kept)
+            good = valid(*drawn)
+            transitions = np.concatenate([transitions, drawn[0][good]])
+            rewards = np.concatenate([rewards, drawn[1][good]])
+        return transitions[:size], rewards[:size]
+
+    def _draw(
+        self, rng: np.random.Generator, shape: tuple[int, int, int], levels: tuple[float, ...]
+    ) -> tuple[Ints, Floats]:
+        """Return machines drawn entry by entry, valid or not."""
+        here = np.arange(shape[1])[:, None]
+        others = rng.integers(0, max(shape[1] - 1, 1), size=shape)
+        moved = others + (others >= here) if shape[1] > 1 else np.zeros(shape, dtype=np.int64)
+        transitions = np.where(rng.random(shape) < self.p_self, here, moved)
+        paying = np.array([level for level in levels if level != 0])
+        paid = paying[rng.integers(0, len(paying), size=shape)]
+        return transitions, np.where(rng.random(shape) < self.p_zero, 0.0, paid)
 
 
 def checked_levels(rewards: tuple[float, ...]) -> tuple[float, ...]:

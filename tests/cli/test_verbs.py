@@ -54,6 +54,7 @@ FIGURE_1 = ["y0 -l-> y1", "y0 -r/1-> y2"]
         "show coffee",
         "compare coffee coffee --world coffee",
         "export coffee --to dot,json -o task",
+        "bench --machines 25",
         "doctor",
     ],
 )

@@ -23,6 +23,7 @@ VERBS = (
     "show",
     "compare",
     "export",
+    "bench",
     "doctor",
 )
 

@@ -12,7 +12,7 @@ import click
 from whence.cli.console import Output, output_options
 
 PACKAGES = ("numpy", "numba", "msgspec", "click", "rich")
-EXTRAS = {"plot": ("resvg_py", "resvg-py")}
+EXTRAS = {"bench": ("quantecon", "quantecon"), "plot": ("resvg_py", "resvg-py")}
 
 
 @click.command("doctor")

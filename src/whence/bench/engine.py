@@ -1,0 +1,110 @@
+"""How fast machines are scored, beside QuantEcon and beside the readable engine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from whence._types import Floats, Ints
+from whence.bench.peers import QuantEconPeer
+from whence.engines import reference
+from whence.expert import Expert
+from whence.posterior import Posterior
+from whence.prior import Prior
+from whence.simulation import simulate
+from whence.worlds import BUILT_IN
+
+CASES = (("coffee", 0.92), ("coffee", 0.99), ("recharge", 0.92), ("multi-coffee", 0.92))
+ALPHA = 50.0
+REPEATS = 3
+
+
+@dataclass(frozen=True)
+class Result:
+    """Microseconds per machine, and ratios; one thread each, machines drawn from the prior.
+
+    Attributes:
+        world: its name.
+        discount: of the expert.
+        cells: distinct (history, state, action).
+        microseconds: ours, one thread.
+        quantecon: times ours.
+        reference: times ours, for the readable engine.
+        threads: how much faster all cores are than one.
+        difference: the largest difference to QuantEcon's log likelihood, in nats.
+    """
+
+    world: str
+    discount: float
+    cells: int
+    microseconds: float
+    quantecon: float
+    reference: float
+    threads: float
+    difference: float
+
+    def document(self) -> dict[str, float | str]:
+        """Return the fields as a JSON object."""
+        return asdict(self)
+
+
+def measure(name: str, discount: float, machines: int, seed: int) -> Result:
+    """Measure one case on machines drawn from the prior."""
+    world = BUILT_IN[name](None)
+    demos = simulate(
+        world.mdp,
+        world.task,
+        world.expert,
+        episodes=world.episodes,
+        length=world.length,
+        seed=seed,
+    )
+    expert = Expert(ALPHA, discount)
+    rng = np.random.default_rng(seed)
+    m = len(world.mdp.alphabet)
+    tables = Prior().sample(rng, world.task.n_states, m, world.rewards, machines)
+    few = max(1, machines // 25)
+    one = Posterior(world.mdp, demos, expert=expert, rewards=world.rewards, threads=1)
+    all_cores = Posterior(world.mdp, demos, expert=expert, rewards=world.rewards)
+    peer = QuantEconPeer(world.mdp, one.evidence[0], discount, ALPHA)
+
+    def ask_peer() -> list[float]:
+        return [peer.log_likelihood(tables[0][i], tables[1][i]) for i in range(few)]
+
+    ours = _seconds(lambda: _unremembered(one, tables)) / machines
+    every = _seconds(lambda: _unremembered(all_cores, tables)) / machines
+    slow = _seconds(ask_peer) / few
+    readable = _seconds(
+        lambda: reference.log_likelihood(world.mdp, demos, tables[0][0], tables[1][0], expert)
+    )
+    difference = np.abs(_unremembered(one, tables)[:few] - ask_peer()).max()
+    return Result(
+        world=name,
+        discount=discount,
+        cells=one.evidence[0].n_cells,
+        microseconds=1e6 * ours,
+        quantecon=slow / ours,
+        reference=readable / ours,
+        threads=ours / every,
+        difference=float(difference),
+    )
+
+
+def _unremembered(posterior: Posterior, tables: tuple[Ints, Floats]) -> Floats:
+    """Score machines as if for the first time."""
+    posterior.forget()
+    return posterior.log_likelihood(*tables)
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    """Return the least time of a few runs, the first of which only warms up."""
+    run()
+    times = []
+    for _ in range(REPEATS):
+        began = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - began)
+    return min(times)

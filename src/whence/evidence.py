@@ -31,7 +31,7 @@ class Evidence:
         subtree_end: int64[H], the first history behind all that extend this one.
         subtree_steps: float64[H], the steps at this history and at all that extend it.
         first_cell: int64[H + 1], where each history's cells begin.
-        cell_key: int32[cells], position in `visited` * A + action.
+        cell_key: uint32[cells], position in `visited` * A + action.
         cell_count: float64[cells].
     """
 
@@ -85,7 +85,7 @@ def compile_evidence(mdp: LabeledMDP, demos: Demonstrations) -> Evidence:
         subtree_end=frozen_own(subtree_end),
         subtree_steps=frozen_own(at[subtree_end] - at[:-1]),
         first_cell=frozen_own(first_cell),
-        cell_key=frozen_own((cells % max(width, 1)).astype(np.int32)),
+        cell_key=frozen_own((cells % max(width, 1)).astype(np.uint32)),
         cell_count=frozen_own(counts.astype(np.float64)),
     )
 

@@ -8,7 +8,7 @@ from whence.cli.console import Output, output_options
 
 
 @click.command("bench")
-@click.option("--machines", type=int, default=500, show_default=True, help="Scored in each case.")
+@click.option("--machines", type=int, default=200, show_default=True, help="Scored in each case.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @output_options
 def command(machines: int, seed: int, out: Output) -> None:

@@ -150,8 +150,8 @@ class CompiledEngine:
                 start, stop, transitions, rewards, counts, self.discount, value_tolerance, alpha,
                 lapse, world.n_actions, world.width, world.offsets, world.successors,
                 world.probabilities, world.labels, world.labelled, seen.visited, seen.parent,
-                seen.symbol, seen.subtree_end, seen.subtree_steps, seen.first_cell, seen.cell_key,
-                seen.cell_count, keep, out, sweeps, values,
+                seen.symbol, seen.subtree_end, seen.subtree_steps, seen.first_cell,
+                seen.cell_key, seen.cell_count, keep, out, sweeps, values,
             )  # fmt: skip
 
         self._spread(part, size)

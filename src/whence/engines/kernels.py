@@ -1,12 +1,13 @@
 """Every compiled kernel. They live in one module: numba's disk cache sees edits of this file only.
 
 How one product MDP is solved (`_solve`): policy iteration. A policy is improved by Gauss-Seidel
-sweeps over all actions, in place. It is then evaluated by sweeps over its own actions alone,
-with states in order of falling value, so that a sweep carries a reward through everything that
-leads to it; Anderson's method extrapolates from the last few sweeps, which ends the loops
-through which rewards come back again and again. The policy is fixed meanwhile, so the problem
-is linear and extrapolation is safe. A final sweep over all actions bounds the error: a sweep
-is a contraction by the discount, whatever came before it.
+sweeps over all actions, in place, and then evaluated. Where the world is deterministic, a policy
+is a graph with one arrow a state and its values are exact after one pass. Elsewhere it is
+evaluated by sweeps over its own actions alone, with states in order of falling value, so that
+a sweep carries a reward through everything that leads to it; Anderson's method extrapolates from
+the last few sweeps, which ends the loops through which rewards come back again and again. The
+policy is fixed meanwhile, so the problem is linear and extrapolation is safe. A final sweep over
+all actions bounds the error: a sweep is a contraction by the discount, whatever came before it.
 
 Product states are numbered y * S + s. Dead machine states, from which nothing is ever paid,
 are worth 0 and take no part. `entering[y * S + s]` is what it is worth to enter s from machine
@@ -25,6 +26,7 @@ import numpy as np
 from numba import njit
 
 WINDOW = 6  # sweeps that an extrapolation looks back on
+WATCHED = 128  # values, about, that choose the weights of an extrapolation
 BUCKETS = 512  # for ordering states by value
 SORTED_LIMIT = 30_000  # product states up to which they are ordered by value
 EPSILON = 2.220446049250313e-16
@@ -276,8 +278,10 @@ def _improve(
 
 
 @_jit
-def _order_by_value(count, live, size, values, place, product_of, tally):
+def _order_by_value(sort, count, live, size, values, place, product_of, tally):
     """Number the live product states by falling value, nearly; return how many there are.
+
+    Without `sort`, or where there are very many, they stay in their own order.
 
     `place[j]` is the position of product state j, and `product_of[i]` the state at position i.
     """
@@ -292,7 +296,7 @@ def _order_by_value(count, live, size, values, place, product_of, tally):
                 if values[j] > high:
                     high = values[j]
     total = live_states * size
-    if total > SORTED_LIMIT or not high > low:
+    if not sort or total > SORTED_LIMIT or not high > low:
         position = 0
         for y in range(count):
             if live[y]:
@@ -407,6 +411,39 @@ def _sweep(total, stride, lengths, target, factor, constant, x):
             change = difference if difference > change else change
             x[i] = new
     return change
+
+
+@_jit
+def _follow(total, target, factor, constant, x, mark, path):
+    """Solve x[i] = constant[i] + factor[i] * x[target[i]] exactly, in one pass.
+
+    With one successor a state, a policy is a graph in which every path ends in a cycle (a
+    factor of 0 ends it, too). A cycle's value is a geometric series; the rest follows backward.
+    """
+    for i in range(total):
+        mark[i] = -1
+    for start in range(total):
+        length = 0
+        i = start
+        while mark[i] == -1:
+            mark[i] = start
+            path[length] = i
+            length += 1
+            i = target[i]
+        if length > 0 and mark[i] == start:
+            first = length - 1
+            while path[first] != i:
+                first -= 1
+            paid, weight = 0.0, 1.0
+            for k in range(first, length):
+                paid += weight * constant[path[k]]
+                weight *= factor[path[k]]
+            x[i] = paid / (1.0 - weight)
+            for k in range(length - 1, first, -1):
+                x[path[k]] = constant[path[k]] + factor[path[k]] * x[target[path[k]]]
+            length = first
+        for k in range(length - 1, -1, -1):
+            x[path[k]] = constant[path[k]] + factor[path[k]] * x[target[path[k]]]
 
 
 @_jit
@@ -533,7 +570,7 @@ def _solve(
     count, live, n_actions, width, offsets, successors, probabilities, labels, labelled,
     transitions, rewards, discount, tolerance, values, entering, policy, place, product_of,
     tally, stride, lengths, target, factor, constant, x, watched, before, iterates, changes, q,
-    moved,
+    moved, mark, path,
 ):  # fmt: skip
     """Solve a product; `values` end within `tolerance` of exact. Return the number of sweeps.
 
@@ -555,6 +592,7 @@ def _solve(
     weights = np.empty(WINDOW)
     slots = np.empty(WINDOW, dtype=np.int64)
     error_of_change = discount / (1.0 - discount)
+    skip = 1 + labelled.shape[0] * count // WATCHED
     sweeps = 0
     rounds = 0
     total = 0
@@ -573,30 +611,36 @@ def _solve(
         if sweeps < 2 or rounds >= 60:
             continue
         rounds += 1
-        if rounds == 1 or (rounds <= 4 and 8 * n_moved > total):
-            total = _order_by_value(count, live, size, values, place, product_of, tally)
+        if rounds == 1 or (stride > 1 and rounds <= 4 and 8 * n_moved > total):
+            total = _order_by_value(
+                stride > 1, count, live, size, values, place, product_of, tally
+            )
             n_moved = moved.shape[0] + 1
             n_watched = 0
             for y in range(count):
                 if live[y]:
-                    for s in labelled:
-                        watched[n_watched] = place[y * size + s]
+                    for k in range(0, labelled.shape[0], skip):
+                        watched[n_watched] = place[y * size + labelled[k]]
                         n_watched += 1
         _fix_policy(
             count, live, n_actions, width, offsets, successors, probabilities, labels,
             transitions, rewards, discount, policy, place, stride, lengths, target, factor,
             constant, moved, n_moved,
         )  # fmt: skip
-        for i in range(total):
-            x[i] = values[product_of[i]]
-        goal = 0.25 * tolerance / error_of_change
-        if n_moved > 0:
-            goal = max(goal, 1e-2 * change)
+        if stride == 1:
+            _follow(total, target, factor, constant, x, mark, path)
+            sweeps += 1
+        else:
+            for i in range(total):
+                x[i] = values[product_of[i]]
+            goal = 0.25 * tolerance / error_of_change
+            if n_moved > 0:
+                goal = max(goal, 1e-2 * change)
+            sweeps += _evaluate(
+                total, stride, lengths, target, factor, constant, x, watched, n_watched, before,
+                iterates, changes, gram, slots, matrix, right, weights, goal, low, high, 60,
+            )  # fmt: skip
         n_moved = 0
-        sweeps += _evaluate(
-            total, stride, lengths, target, factor, constant, x, watched, n_watched, before,
-            iterates, changes, gram, slots, matrix, right, weights, goal, low, high, 60,
-        )  # fmt: skip
         for i in range(total):
             values[product_of[i]] = x[i]
         _enter_all(count, live, transitions, rewards, labels, discount, values, entering)
@@ -702,8 +746,8 @@ def _fill_table(n_actions, alpha, lapse, n_visited, table, odds, bits, powers):
 @_jit
 def _log_likelihood(
     count, live, n_actions, width, offsets, successors, probabilities, transitions, entering,
-    alpha, lapse, size, visited, parent, symbol, subtree_end, subtree_steps, first_cell, cell_key,
-    cell_count, memory, q, table, odds, bits, powers,
+    alpha, lapse, size, visited, parent, symbol, subtree_end, subtree_steps, first_cell,
+    cell_key, cell_count, memory, q, table, odds, bits, powers,
 ):  # fmt: skip
     """Sum the log probabilities of the demonstrated actions over the trie of histories."""
     block = visited.shape[0] * n_actions
@@ -721,16 +765,19 @@ def _log_likelihood(
     n_nodes = parent.shape[0]
     node = 0
     result = 0.0
+    y = 0
     while node < n_nodes:
-        y = transitions[memory[parent[node]], symbol[node]] if node > 0 else 0
+        if node > 0:
+            above = y if parent[node] == node - 1 else memory[parent[node]]
+            y = transitions[above, symbol[node]]
         memory[node] = y
         if not live[y]:
             result += subtree_steps[node] * uniform
             node = subtree_end[node]
             continue
-        base = y * block
+        base = np.uintp(y * block)
         part = 0.0
-        for cell in range(first_cell[node], first_cell[node + 1]):
+        for cell in range(np.uintp(first_cell[node]), np.uintp(first_cell[node + 1])):
             part += cell_count[cell] * table[base + cell_key[cell]]
         result += part
         node += 1
@@ -741,7 +788,8 @@ def _log_likelihood(
 def score_batch(
     start, stop, transitions, rewards, counts, discount, tolerance, alpha, lapse, n_actions,
     width, offsets, successors, probabilities, labels, labelled, visited, parent, symbol,
-    subtree_end, subtree_steps, first_cell, cell_key, cell_count, keep, out, sweeps, values_out,
+    subtree_end, subtree_steps, first_cell, cell_key, cell_count, keep, out, sweeps,
+    values_out,
 ):  # fmt: skip
     """Score the canonical machines start..stop-1.
 
@@ -768,7 +816,7 @@ def score_batch(
         subtree_end: int64[H], the next history that does not extend this one.
         subtree_steps: float64[H], steps at this history and all that extend it.
         first_cell: int64[H + 1].
-        cell_key: int32[cells], position in `visited` * A + action.
+        cell_key: uint32[cells], position in `visited` * A + action.
         cell_count: float64[cells].
         keep: whether to write values.
         out: float64[B], log likelihoods, written.
@@ -798,6 +846,8 @@ def score_batch(
     constant = np.zeros(states)
     x = np.zeros(states)
     moved = np.zeros(states, dtype=np.int64)
+    mark = np.zeros(states if width == 1 else 0, dtype=np.int32)
+    path = np.zeros(states if width == 1 else 0, dtype=np.int32)
     n_watched = n * labelled.shape[0]
     watched = np.zeros(n_watched, dtype=np.int64)
     before = np.zeros(n_watched)
@@ -816,7 +866,7 @@ def score_batch(
                 counts[b], live, n_actions, width, offsets, successors, probabilities, labels,
                 labelled, transitions[b], rewards[b], discount, tolerance[b], values, entering,
                 policy, place, product_of, tally, longest, lengths, target, factor, constant, x,
-                watched, before, iterates, changes, q, moved,
+                watched, before, iterates, changes, q, moved, mark, path,
             )  # fmt: skip
         if keep:
             for y in range(counts[b]):
@@ -826,8 +876,8 @@ def score_batch(
             out[b] = _log_likelihood(
                 counts[b], live, n_actions, width, offsets, successors, probabilities,
                 transitions[b], entering, alpha[b], lapse[b], size, visited, parent, symbol,
-                subtree_end, subtree_steps, first_cell, cell_key, cell_count, memory, q, table,
-                odds, bits, powers,
+                subtree_end, subtree_steps, first_cell, cell_key, cell_count, memory, q,
+                table, odds, bits, powers,
             )  # fmt: skip
 
 

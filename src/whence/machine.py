@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,8 +16,6 @@ from whence.errors import MachineError
 
 if TYPE_CHECKING:
     from whence.mdp import LabeledMDP
-
-_ARROW = re.compile(r"\s*(\S.*?)\s+-(.+)->\s+(\S.*?)\s*")
 
 
 class Trace(NamedTuple):
@@ -65,7 +62,7 @@ class RewardMachine:
         rewards: npt.ArrayLike,
         names: Iterable[str] | None = None,
     ) -> None:
-        symbols = _checked_alphabet(alphabet)
+        symbols = checked_alphabet(alphabet)
         targets = _checked_transitions(transitions, len(symbols))
         paid = _checked_rewards(rewards, targets.shape, symbols)
         object.__setattr__(self, "alphabet", symbols)
@@ -82,35 +79,9 @@ class RewardMachine:
         The first state named is initial. Several symbols are separated by commas; what is not
         said stays put and pays 0. Without `alphabet`, symbols come in order of appearance.
         """
-        arrows = list(arrows)
-        parsed = [_parse_arrow(arrow) for arrow in arrows]
-        if not parsed:
-            raise MachineError("from_arrows: no arrows; give at least one, such as 'a -x/1-> b'")
-        names = tuple(dict.fromkeys(name for line in parsed for name in (line[0], line[3])))
-        said = tuple(dict.fromkeys(symbol for line in parsed for symbol in line[1]))
-        symbols = _checked_alphabet(alphabet) if alphabet is not None else said
-        for line, arrow in zip(parsed, arrows, strict=False):
-            for symbol in line[1]:
-                if symbol not in symbols:
-                    raise MachineError(
-                        f"arrow {arrow!r}: symbol {symbol!r} is not in the alphabet "
-                        f"{_listed(symbols)}; add it there or correct the arrow"
-                    )
-        transitions = np.tile(np.arange(len(names))[:, None], (1, len(symbols)))
-        rewards = np.zeros(transitions.shape)
-        written: set[tuple[int, int]] = set()
-        for (source, letters, reward, target), arrow in zip(parsed, arrows, strict=False):
-            for symbol in letters:
-                entry = names.index(source), symbols.index(symbol)
-                if entry in written:
-                    raise MachineError(
-                        f"arrow {arrow!r}: {source!r} already has an arrow for {symbol!r}; "
-                        "keep one of the two"
-                    )
-                written.add(entry)
-                transitions[entry] = names.index(target)
-                rewards[entry] = reward
-        return cls(symbols, transitions, rewards, names)
+        from whence.arrows import tables
+
+        return cls(*tables(list(arrows), alphabet))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RewardMachine:
@@ -172,7 +143,7 @@ class RewardMachine:
             return self.alphabet.index(symbol)
         except ValueError:
             raise MachineError(
-                f"symbol {symbol!r} is not in the machine's alphabet {_listed(self.alphabet)}"
+                f"symbol {symbol!r} is not in the machine's alphabet {listed(self.alphabet)}"
             ) from None
 
     def arrows(self) -> list[Arrow]:
@@ -209,8 +180,8 @@ class RewardMachine:
         if sorted(alphabet) != sorted(self.alphabet):
             odd = sorted(set(alphabet) ^ set(self.alphabet))
             raise MachineError(
-                f"the alphabets {_listed(alphabet)} and {_listed(self.alphabet)} differ in "
-                f"{_listed(odd)}; give both machines the same symbols"
+                f"the alphabets {listed(alphabet)} and {listed(self.alphabet)} differ in "
+                f"{listed(odd)}; give both machines the same symbols"
             )
         columns = [self.alphabet.index(symbol) for symbol in alphabet]
         return RewardMachine(
@@ -259,7 +230,7 @@ class RewardMachine:
         return hash((self.alphabet, self.transitions.tobytes(), self.rewards.tobytes()))
 
     def __repr__(self) -> str:
-        return f"<RewardMachine: {self.n_states} states over {_listed(self.alphabet)}>"
+        return f"<RewardMachine: {self.n_states} states over {listed(self.alphabet)}>"
 
     def __str__(self) -> str:
         from whence.drawing import terminal
@@ -284,11 +255,13 @@ def number(value: float) -> str:
     return repr(float(value))
 
 
-def _listed(symbols: Iterable[str]) -> str:
+def listed(symbols: Iterable[str]) -> str:
+    """Return symbols as messages show them."""
     return "(" + ", ".join(symbols) + ")"
 
 
-def _checked_alphabet(alphabet: Iterable[str]) -> tuple[str, ...]:
+def checked_alphabet(alphabet: Iterable[str]) -> tuple[str, ...]:
+    """Return the symbols if they are different, non-empty strings."""
     if isinstance(alphabet, str):
         raise MachineError(
             f"alphabet {alphabet!r} is one string; give a list of symbols, such as "
@@ -373,29 +346,3 @@ def _checked_names(names: Iterable[str] | None, n: int) -> tuple[str, ...] | Non
         if name in result[:position]:
             raise MachineError(f"names: {name!r} occurs twice; states need different names")
     return None if result == default_names(n) else result
-
-
-def _parse_arrow(arrow: str) -> tuple[str, list[str], float, str]:
-    """Split `"holding -o/1-> over"` into source, symbols, reward, target."""
-    match = _ARROW.fullmatch(arrow)
-    if match is None:
-        raise MachineError(
-            f"arrow {arrow!r} cannot be read; write 'state -symbol-> state' or "
-            "'state -symbol/reward-> state'"
-        )
-    source, label, target = match.groups()
-    if "->" in label:
-        raise MachineError(f"arrow {arrow!r} holds two arrows; write one in each line")
-    said, slash, amount = label.rpartition("/")
-    if not slash:
-        said, amount = label, "0"
-    symbols = [symbol.strip() for symbol in said.split(",")]
-    try:
-        reward = float(amount)
-    except ValueError:
-        raise MachineError(
-            f"arrow {arrow!r}: reward {amount!r} is not a number; write '-symbol/1->'"
-        ) from None
-    if not all(symbols):
-        raise MachineError(f"arrow {arrow!r}: an empty symbol; write '-symbol->' or '-a,b->'")
-    return source, symbols, reward, target

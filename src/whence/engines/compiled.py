@@ -16,7 +16,7 @@ from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
 
 FINEST_VALUE = 1e-13  # relative to the largest value that could be
-PADDED_MOST = 3  # successors up to which rows are padded to equal length
+PADDED_MOST = 3  # rows of 2 and 3 successors, mixed with shorter ones, are padded to 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,8 @@ def layout(mdp: LabeledMDP) -> Layout:
     successors, probabilities = mdp.successors, mdp.probabilities
     if width > PADDED_MOST:
         width = 0
-    elif (lengths != width).any():
+    elif width > 1:
+        width = PADDED_MOST
         within = np.arange(width)
         entry = mdp.offsets[:-1, None] + np.minimum(within, lengths[:, None] - 1)
         successors = successors[entry].reshape(-1)

@@ -62,15 +62,6 @@ def _action_values(s, n_actions, width, offsets, successors, probabilities, ente
             q[a] = probabilities[e] * entering[successors[e]]
             best = q[a] if q[a] > best else best
             e += one
-    elif width == 2:
-        e = np.uintp(2 * s * n_actions)
-        for a in range(n_actions):
-            total = probabilities[e] * entering[successors[e]]
-            e += one
-            total += probabilities[e] * entering[successors[e]]
-            e += one
-            q[a] = total
-            best = total if total > best else best
     elif width == 3:
         e = np.uintp(3 * s * n_actions)
         for a in range(n_actions):
@@ -261,11 +252,6 @@ def _improve(
             backward, count, live, n_actions, 1, offsets, successors, probabilities, labels,
             transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
         )  # fmt: skip
-    if width == 2:
-        return _improved(
-            backward, count, live, n_actions, 2, offsets, successors, probabilities, labels,
-            transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
-        )  # fmt: skip
     if width == 3:
         return _improved(
             backward, count, live, n_actions, 3, offsets, successors, probabilities, labels,
@@ -380,13 +366,6 @@ def _sweep(total, stride, lengths, target, factor, constant, x):
     if stride == 1:
         for i in range(total):
             new = constant[i] + factor[i] * x[target[i]]
-            difference = abs(new - x[i])
-            change = difference if difference > change else change
-            x[i] = new
-    elif stride == 2:
-        for i in range(total):
-            e = 2 * i
-            new = constant[i] + factor[e] * x[target[e]] + factor[e + 1] * x[target[e + 1]]
             difference = abs(new - x[i])
             change = difference if difference > change else change
             x[i] = new
@@ -595,17 +574,15 @@ def _solve(
     skip = 1 + labelled.shape[0] * count // WATCHED
     sweeps = 0
     rounds = 0
-    total = 0
-    n_watched = 0
-    n_moved = 0
-    backward = False
+    total = np.int64(0)  # typed, or each function that gets one is compiled twice
+    n_watched = np.int64(0)
+    n_moved = np.int64(0)
     while True:
         change, largest, n_moved = _improve(
-            backward, count, live, n_actions, width, offsets, successors, probabilities, labels,
-            transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
+            sweeps % 2 == 1, count, live, n_actions, width, offsets, successors, probabilities,
+            labels, transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
         )  # fmt: skip
         sweeps += 1
-        backward = not backward
         if change * error_of_change <= tolerance or change <= 4.0 * EPSILON * largest:
             return sweeps
         if sweeps < 2 or rounds >= 60:
@@ -616,7 +593,7 @@ def _solve(
                 stride > 1, count, live, size, values, place, product_of, tally
             )
             n_moved = moved.shape[0] + 1
-            n_watched = 0
+            n_watched = np.int64(0)
             for y in range(count):
                 if live[y]:
                     for k in range(0, labelled.shape[0], skip):
@@ -640,7 +617,7 @@ def _solve(
                 total, stride, lengths, target, factor, constant, x, watched, n_watched, before,
                 iterates, changes, gram, slots, matrix, right, weights, goal, low, high, 60,
             )  # fmt: skip
-        n_moved = 0
+        n_moved = np.int64(0)
         for i in range(total):
             values[product_of[i]] = x[i]
         _enter_all(count, live, transitions, rewards, labels, discount, values, entering)

@@ -1,0 +1,86 @@
+"""Machines written as readable arrows, such as `holding -o/1-> over`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from whence._types import Floats, Ints
+from whence.errors import MachineError
+from whence.machine import checked_alphabet, listed
+
+_ARROW = re.compile(r"\s*(\S.*?)\s+-(.+)->\s+(\S.*?)\s*")
+
+
+class _Line(NamedTuple):
+    """One arrow as it was written, and what it says."""
+
+    text: str
+    source: str
+    symbols: list[str]
+    reward: float
+    target: str
+
+
+def tables(
+    arrows: list[str], alphabet: Iterable[str] | None
+) -> tuple[tuple[str, ...], Ints, Floats, tuple[str, ...]]:
+    """Return alphabet, transitions, rewards and names; what is not said stays and pays 0."""
+    lines = [_parsed(arrow) for arrow in arrows]
+    if not lines:
+        raise MachineError("from_arrows: no arrows; give at least one, such as 'a -x/1-> b'")
+    names = tuple(dict.fromkeys(name for line in lines for name in (line.source, line.target)))
+    said = dict.fromkeys(symbol for line in lines for symbol in line.symbols)
+    symbols = tuple(said) if alphabet is None else checked_alphabet(alphabet)
+    transitions = np.tile(np.arange(len(names))[:, None], (1, len(symbols)))
+    rewards = np.zeros(transitions.shape)
+    written: set[tuple[int, int]] = set()
+    for line in lines:
+        for symbol in line.symbols:
+            entry = names.index(line.source), _column(line, symbol, symbols)
+            if entry in written:
+                raise MachineError(
+                    f"arrow {line.text!r}: {line.source!r} already has an arrow for {symbol!r}; "
+                    "keep one of the two"
+                )
+            written.add(entry)
+            transitions[entry] = names.index(line.target)
+            rewards[entry] = line.reward
+    return symbols, transitions, rewards, names
+
+
+def _column(line: _Line, symbol: str, symbols: tuple[str, ...]) -> int:
+    if symbol not in symbols:
+        raise MachineError(
+            f"arrow {line.text!r}: symbol {symbol!r} is not in the alphabet {listed(symbols)}; "
+            "add it there or correct the arrow"
+        )
+    return symbols.index(symbol)
+
+
+def _parsed(arrow: str) -> _Line:
+    match = _ARROW.fullmatch(arrow)
+    if match is None:
+        raise MachineError(
+            f"arrow {arrow!r} cannot be read; write 'state -symbol-> state' or "
+            "'state -symbol/reward-> state'"
+        )
+    source, label, target = match.groups()
+    if "->" in label:
+        raise MachineError(f"arrow {arrow!r} holds two arrows; write one in each line")
+    said, slash, amount = label.rpartition("/")
+    if not slash:
+        said, amount = label, "0"
+    symbols = [symbol.strip() for symbol in said.split(",")]
+    try:
+        reward = float(amount)
+    except ValueError:
+        raise MachineError(
+            f"arrow {arrow!r}: reward {amount!r} is not a number; write '-symbol/1->'"
+        ) from None
+    if not all(symbols):
+        raise MachineError(f"arrow {arrow!r}: an empty symbol; write '-symbol->' or '-a,b->'")
+    return _Line(arrow, source, symbols, reward, target)

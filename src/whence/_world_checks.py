@@ -261,7 +261,8 @@ def _place(pair: int, action_names: tuple[str, ...], source: str) -> str:
 def _raise_sum(
     pair: int, total: float, n_wrong: int, action_names: tuple[str, ...], source: str
 ) -> None:
-    others = f" ({n_wrong - 1} more pairs are wrong)" if n_wrong > 1 else ""
+    plural = "pairs are" if n_wrong > 2 else "pair is"
+    others = f" ({n_wrong - 1} more {plural} wrong)" if n_wrong > 1 else ""
     cure = (
         "say where the action leads; a blocked move stays put"
         if total == 0

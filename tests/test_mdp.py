@@ -107,6 +107,7 @@ def test_reachability_equals_powers_of_the_matrix(seed: int) -> None:
         (RING, {"labels": np.array([-1, 0, 2]), "alphabet": ["a", "b"]}, "state 2: label 2"),
         (RING, {"labels": np.array([-1, 0, 0])}, "give the alphabet"),
         (RING, {"labels": [None, "a", 3]}, "label 3|3 is not a symbol"),
+        (RING, {"labels": [True, False, True], "alphabet": ["a", "b"]}, "label True"),
         (RING, {"initial": 3}, "initial state 3 does not exist"),
         (RING, {"initial": [(0, 0.5)]}, "sum to 0.5"),
         (RING, {"initial": [(0, -1.0), (1, 2.0)]}, "initial state 0 is -1"),

@@ -198,3 +198,8 @@ def test_demonstrations_must_fit_the_world() -> None:
         Posterior(
             whence.worlds.coffee().mdp, Demonstrations.from_episodes([([900], [0])]), expert=EXPERT
         )
+
+
+def test_rewards_beyond_floating_point_are_refused() -> None:
+    with pytest.raises(MachineError, match="too large at discount"):
+        _coffee().log_likelihood([[[0, 0, 0]]], [[[1e308, -1e308, 0.0]]])

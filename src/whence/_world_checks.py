@@ -62,7 +62,7 @@ def labels(
             f"{source}: {len(value)} labels for {n_states} states; give one a state "
             "(null for blank)"
         )
-    if n_states and all(isinstance(x, int | np.integer) for x in value):
+    if _are_indices(value):
         return _coded_labels(np.asarray(value), alphabet, source)
     given = [str(x) if isinstance(x, np.str_) else x for x in value]
     said = tuple(dict.fromkeys(x for x in given if x is not None))
@@ -200,6 +200,13 @@ def _distinct(values: Iterable[Any], field: str, what: str, source: str) -> tupl
             raise WorldError(f"{source}: {field}: {value!r} occurs twice; keep one")
         seen.add(value)
     return result
+
+
+def _are_indices(value: Sequence[Any] | npt.NDArray[Any]) -> bool:
+    """Whether labels are given as numbers."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "iu"
+    return all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in value)
 
 
 def _known(label: object, index: dict[str | None, int]) -> bool:

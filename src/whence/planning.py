@@ -8,13 +8,11 @@ import numpy as np
 
 from whence._types import Floats, Ints, frozen_own
 from whence.engines import reference
-from whence.errors import ArgumentError, MachineError
+from whence.errors import ArgumentError
 from whence.expert import Expert, best_actions, checked_discount, evenly
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
-from whence.product import in_world, product
-
-LARGEST = 1e150  # the largest value that is planned with
+from whence.product import checked_rewards, in_world, product
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,7 +58,7 @@ def optimal_q(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Float
     compiled engine to the last digits.
     """
     checked_discount(discount)
-    _check_size(machine, discount)
+    checked_rewards(machine.rewards, discount)
     both = product(mdp, machine)
     if both.n_machine_states * mdp.n_states <= reference.DENSE_LIMIT:
         return reference.policy_iteration(both, discount)
@@ -80,13 +78,3 @@ def expert_policy(mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> Po
     q = optimal_q(mdp, machine, expert.discount)
     probabilities = expert.action_probabilities(q)
     return Policy(in_world(machine, mdp), frozen_own(probabilities), expert.discount)
-
-
-def _check_size(machine: RewardMachine, discount: float) -> None:
-    """Refuse rewards that add up to more than floating point can hold."""
-    largest = float(np.abs(machine.rewards).max(initial=0.0))
-    if largest > LARGEST * (1 - discount):
-        raise MachineError(
-            f"a reward of size {largest:g} is too large at discount {discount}; "
-            "divide all rewards by the same number"
-        )

@@ -23,6 +23,7 @@ from whence.expert import Expert
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
 from whence.prior import Prior, checked_levels
+from whence.product import checked_rewards
 
 TOLERANCE = 1e-2
 FINEST = 1e-8
@@ -236,7 +237,7 @@ class Posterior:
                 f"{targets[machine, state, column]}, reward {paid[machine, state, column]}; "
                 f"targets run from 0 to {n - 1} and rewards are finite"
             )
-        return targets.astype(np.int64), paid + 0.0
+        return targets.astype(np.int64), checked_rewards(paid, self.expert.discount) + 0.0
 
     def _experts(
         self, alpha: npt.ArrayLike | None, lapse: npt.ArrayLike | None, size: int

@@ -11,6 +11,8 @@ from whence.errors import MachineError
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
 
+LARGEST = 1e150  # the largest value that is computed with
+
 
 @dataclass(frozen=True, eq=False)
 class Product:
@@ -85,3 +87,14 @@ def in_world(machine: RewardMachine, mdp: LabeledMDP) -> RewardMachine:
             f"the machine reads ({', '.join(machine.alphabet)}) and the world shows "
             f"({', '.join(mdp.alphabet)}): {culprit}; give both the same symbols"
         ) from None
+
+
+def checked_rewards(rewards: Floats, discount: float) -> Floats:
+    """Return the rewards if floating point can hold what they add up to."""
+    largest = float(np.abs(rewards).max(initial=0.0))
+    if largest > LARGEST * (1 - discount):
+        raise MachineError(
+            f"a reward of size {largest:g} is too large at discount {discount}; "
+            "divide all rewards by the same number"
+        )
+    return rewards

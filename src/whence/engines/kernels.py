@@ -545,6 +545,30 @@ def _evaluate(
 
 
 @_jit
+def _bounds(rewards, count, discount):
+    """Return the least and the largest value that a machine's rewards can add up to."""
+    low, high = 0.0, 0.0
+    for y in range(count):
+        for x in range(rewards.shape[1]):
+            low = min(low, rewards[y, x] / (1.0 - discount))
+            high = max(high, rewards[y, x] / (1.0 - discount))
+    return low, high
+
+
+@_jit
+def _watch(count, live, size, labelled, place, watched):
+    """Choose the positions that decide on extrapolations: labelled states, some if many."""
+    skip = 1 + labelled.shape[0] * count // WATCHED
+    found = 0
+    for y in range(count):
+        if live[y]:
+            for k in range(0, labelled.shape[0], skip):
+                watched[found] = place[y * size + labelled[k]]
+                found += 1
+    return found
+
+
+@_jit
 def _solve(
     count, live, n_actions, width, offsets, successors, probabilities, labels, labelled,
     transitions, rewards, discount, tolerance, values, entering, policy, place, product_of,
@@ -557,11 +581,7 @@ def _solve(
     d * discount / (1 - discount) of exact, so it ends there, or where d is mere rounding.
     """
     size = labels.shape[0]
-    high, low = 0.0, 0.0
-    for y in range(count):
-        for column in range(transitions.shape[1]):
-            high = max(high, rewards[y, column] / (1.0 - discount))
-            low = min(low, rewards[y, column] / (1.0 - discount))
+    low, high = _bounds(rewards, count, discount)
     values[: count * size] = 0.0
     policy[: count * size] = 0
     _enter_all(count, live, transitions, rewards, labels, discount, values, entering)
@@ -571,7 +591,7 @@ def _solve(
     weights = np.empty(WINDOW)
     slots = np.empty(WINDOW, dtype=np.int64)
     error_of_change = discount / (1.0 - discount)
-    skip = 1 + labelled.shape[0] * count // WATCHED
+    most_sweeps = 10_000 + 60.0 / (1.0 - discount)  # by then plain sweeps have converged
     sweeps = 0
     rounds = 0
     total = np.int64(0)  # typed, or each function that gets one is compiled twice
@@ -583,7 +603,8 @@ def _solve(
             labels, transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
         )  # fmt: skip
         sweeps += 1
-        if change * error_of_change <= tolerance or change <= 4.0 * EPSILON * largest:
+        done = change * error_of_change <= tolerance or change <= 4.0 * EPSILON * largest
+        if done or sweeps > most_sweeps:
             return sweeps
         if sweeps < 2 or rounds >= 60:
             continue
@@ -593,12 +614,7 @@ def _solve(
                 stride > 1, count, live, size, values, place, product_of, tally
             )
             n_moved = moved.shape[0] + 1
-            n_watched = np.int64(0)
-            for y in range(count):
-                if live[y]:
-                    for k in range(0, labelled.shape[0], skip):
-                        watched[n_watched] = place[y * size + labelled[k]]
-                        n_watched += 1
+            n_watched = _watch(count, live, size, labelled, place, watched)
         _fix_policy(
             count, live, n_actions, width, offsets, successors, probabilities, labels,
             transitions, rewards, discount, policy, place, stride, lengths, target, factor,

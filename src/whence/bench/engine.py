@@ -14,7 +14,6 @@ from whence.engines import reference
 from whence.expert import Expert
 from whence.posterior import Posterior
 from whence.prior import Prior
-from whence.simulation import simulate
 from whence.worlds import BUILT_IN
 
 CASES = (("coffee", 0.92), ("coffee", 0.99), ("recharge", 0.92), ("multi-coffee", 0.92))
@@ -54,14 +53,7 @@ class Result:
 def measure(name: str, discount: float, machines: int, seed: int) -> Result:
     """Measure one case on machines drawn from the prior."""
     world = BUILT_IN[name](None)
-    demos = simulate(
-        world.mdp,
-        world.task,
-        world.expert,
-        episodes=world.episodes,
-        length=world.length,
-        seed=seed,
-    )
+    demos = world.demonstrations(seed)
     expert = Expert(ALPHA, discount)
     rng = np.random.default_rng(seed)
     m = len(world.mdp.alphabet)

@@ -17,21 +17,13 @@ def command(world: str, seed: int, out: Output) -> None:
     from whence.errors import ArgumentError
     from whence.evaluation import evaluate
     from whence.planning import expert_policy, plan
-    from whence.simulation import simulate
     from whence.worlds import BUILT_IN
 
     if world not in BUILT_IN:
         raise ArgumentError(f"{world}: no built-in world; built in are {', '.join(BUILT_IN)}")
     given = BUILT_IN[world](None)
     out.show(f"The world: {given.name}. {given.summary}", "", str(given.mdp))
-    demos = simulate(
-        given.mdp,
-        given.task,
-        given.expert,
-        episodes=given.episodes,
-        length=given.length,
-        seed=seed,
-    )
+    demos = given.demonstrations(seed)
     out.show(
         f"\nAn expert of alpha {given.expert.alpha:g} was watched for {len(demos)} episodes, "
         f"{demos.n_steps} steps. What it wants:\n",

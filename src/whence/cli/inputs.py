@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from whence.errors import ArgumentError, FileError, MachineError
+from whence.expert import Expert
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
 from whence.prior import checked_levels
@@ -46,6 +47,16 @@ class Setting:
     def alpha(self) -> float:
         """The rationality where the user gives none."""
         return self.built_in.expert.alpha if self.built_in else ALPHA
+
+    def expert(
+        self, alpha: float | None, discount: float | None, lapse: float, usual_alpha: float
+    ) -> Expert:
+        """Return the expert that options describe; what they leave out is as usual."""
+        return Expert(
+            alpha=usual_alpha if alpha is None else alpha,
+            discount=self.discount if discount is None else discount,
+            lapse=lapse,
+        )
 
     def task(self, given: str | None, option: str) -> RewardMachine:
         """Return the machine that an option names, or the built-in world's task."""

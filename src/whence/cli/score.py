@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from whence.cli.console import Output, output_options, printable
+
+if TYPE_CHECKING:
+    from whence.machine import RewardMachine
+    from whence.posterior import Posterior
 
 
 @click.command("score")
@@ -36,17 +40,12 @@ def command(
 
     from whence.cli import inputs
     from whence.demos import Demonstrations
-    from whence.expert import Expert
     from whence.posterior import Posterior
 
     given = inputs.setting(world)
     scored = [inputs.machine_in(name, given.mdp) for name in machines]
     levels = inputs.levels(rewards, scored)
-    expert = Expert(
-        alpha=inputs.INFERENCE_ALPHA if alpha is None else alpha,
-        discount=given.discount if discount is None else discount,
-        lapse=lapse,
-    )
+    expert = given.expert(alpha, discount, lapse, inputs.INFERENCE_ALPHA)
     posterior = Posterior(
         given.mdp,
         Demonstrations.load(demos, given.mdp),
@@ -54,18 +53,7 @@ def command(
         rewards=levels,
         temperature=temperature,
     )
-    rows: list[dict[str, Any]] = []
-    for name, machine in zip(machines, scored, strict=True):
-        likelihood = posterior.finest(machine)
-        prior = float(posterior.log_prior(machine.transitions[None], machine.rewards[None])[0])
-        rows.append(
-            {
-                "machine": name,
-                "log_likelihood": inputs.finite(likelihood),
-                "log_prior": inputs.finite(prior),
-                "score": inputs.finite(likelihood / temperature + prior),
-            }
-        )
+    rows = [_scored(posterior, *pair) for pair in zip(machines, scored, strict=True)]
     out.document(
         {
             "scores": rows,
@@ -79,9 +67,25 @@ def command(
     )
     table = Table("machine", "log likelihood", "log prior", "score", "per step")
     for row in rows:
-        numbers = [row[key] for key in ("log_likelihood", "log_prior", "score")]
-        steps = posterior.n_steps
-        each = None if numbers[0] is None or not steps else numbers[0] / steps
-        cells = ["-inf" if x is None else f"{x:,.4f}" for x in (*numbers, each)]
-        table.add_row(Text(printable(row["machine"])), *cells)
+        table.add_row(Text(printable(row["machine"])), *_cells(row, posterior.n_steps))
     out.show(table)
+
+
+def _scored(posterior: Posterior, name: str, machine: RewardMachine) -> dict[str, Any]:
+    """Return one machine's object in the JSON document."""
+    from whence.cli.inputs import finite
+
+    likelihood = posterior.finest(machine)
+    prior = float(posterior.log_prior(machine.transitions[None], machine.rewards[None])[0])
+    return {
+        "machine": name,
+        "log_likelihood": finite(likelihood),
+        "log_prior": finite(prior),
+        "score": finite(likelihood / posterior.temperature + prior),
+    }
+
+
+def _cells(row: dict[str, Any], steps: int) -> list[str]:
+    numbers = [row[key] for key in ("log_likelihood", "log_prior", "score")]
+    each = None if numbers[0] is None or not steps else numbers[0] / steps
+    return ["-inf" if number is None else f"{number:,.4f}" for number in (*numbers, each)]

@@ -34,18 +34,13 @@ def command(
 ) -> None:
     """Make demonstrations of an expert in WORLD."""
     from whence.cli.inputs import finite, setting
-    from whence.expert import Expert
     from whence.formats import demonstrations_ending
     from whence.simulation import simulate
 
     demonstrations_ending(output)
     given = setting(world, start)
     task = given.task(machine, "--machine")
-    expert = Expert(
-        alpha=given.alpha if alpha is None else alpha,
-        discount=given.discount if discount is None else discount,
-        lapse=lapse,
-    )
+    expert = given.expert(alpha, discount, lapse, given.alpha)
     demos = simulate(
         given.mdp,
         task,

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
 
+from whence.demos import Demonstrations
 from whence.expert import Expert
 from whence.formats import map as map_format
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
+from whence.simulation import simulate
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,17 @@ class World:
     episodes: int
     length: int
     rewards: tuple[float, ...]
+
+    def demonstrations(self, seed: int) -> Demonstrations:
+        """Return as many episodes of the expert as the paper recorded."""
+        return simulate(
+            self.mdp,
+            self.task,
+            self.expert,
+            episodes=self.episodes,
+            length=self.length,
+            seed=seed,
+        )
 
 
 def recharge(start: tuple[int, int] | None = None) -> World:

@@ -24,12 +24,14 @@ from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
 from whence.prior import Prior, checked_levels
 from whence.product import checked_rewards
+from whence.sparse import offsets_of
 
 TOLERANCE = 1e-2
 FINEST = 1e-8
 FINEST_SHARE = 1e-12
 REMEMBERED = 1_000_000
 INFINITE_ALPHA_TOLERANCE = 1e-12
+EXPERT_BYTES = 16  # alpha and lapse, the last two numbers of a key
 
 Worlds = Sequence[tuple[LabeledMDP, Demonstrations]]
 
@@ -171,24 +173,54 @@ class Posterior:
         """Return float64[B] for one world; solve only what is not remembered."""
         engine, columns = self._engines[number], self._columns[number]
         canonical = engine.canonical(tables[0][:, :, columns], tables[1][:, :, columns])
-        keys = _keys(number, canonical, experts, allowed)
+        bands = _bands(experts[0])
+        keys = _keys(number, canonical, bands, experts, allowed)
         fresh: dict[bytes, int] = {}
         for machine, key in enumerate(keys):
             if key not in self._remembered:
                 fresh.setdefault(key, machine)
         rows = np.fromiter(fresh.values(), dtype=np.int64, count=len(fresh))
         if len(rows):
-            some = tuple(np.ascontiguousarray(table[rows]) for table in canonical)
-            alpha, lapse = experts[0][rows], experts[1][rows]
-            values, sweeps = engine.log_likelihood(
-                (some[0], some[1], some[2]), alpha, lapse, self._value_tolerance(alpha, allowed)
-            )
-            self._remember(fresh, values)
-            self._count(solves=len(rows), sweeps=int(sweeps.sum()))
+            values, sweeps = self._solved(engine, canonical, bands, experts, allowed, keys, rows)
+            self._remembered.update(zip(fresh, values.tolist(), strict=True))
+            self._count(solves=len(sweeps), sweeps=int(sweeps.sum()))
         self._count(hits=len(keys) - len(rows))
         found = [self._remembered[key] for key in keys]
         self._forget_oldest()
         return np.array(found)
+
+    def _solved(
+        self,
+        engine: CompiledEngine,
+        canonical: tuple[Ints, Floats, Ints],
+        bands: Floats,
+        experts: tuple[Floats, Floats],
+        allowed: float,
+        keys: list[bytes],
+        rows: Ints,
+    ) -> tuple[Floats, Ints]:
+        """Return float64[R] for some rows of a batch, and the sweeps of each solve.
+
+        Rows that differ in alpha, within a band, and in lapse alone share a solve.
+        """
+        groups: dict[bytes, list[int]] = {}
+        for place, row in enumerate(rows.tolist()):
+            groups.setdefault(keys[row][:-EXPERT_BYTES], []).append(place)
+        firsts = rows[[places[0] for places in groups.values()]]
+        order = np.array([place for places in groups.values() for place in places])
+        first_expert = offsets_of(np.array([len(places) for places in groups.values()]))
+        some = tuple(np.ascontiguousarray(table[firsts]) for table in canonical)
+        alpha, lapse = experts[0][rows[order]], experts[1][rows[order]]
+        found, sweeps = engine.log_likelihood(
+            (some[0], some[1], some[2]),
+            first_expert,
+            alpha,
+            lapse,
+            self._value_tolerance(bands[firsts], allowed),
+        )
+        values = np.empty(len(rows))
+        values[order] = found
+        return values, sweeps
 
     def _value_tolerance(self, alpha: Floats, allowed: float) -> Floats:
         """Return float64[B]: how exact values must be for log likelihoods to be.
@@ -199,9 +231,6 @@ class Posterior:
         slope = 2 * np.where(np.isinf(alpha), 0.0, alpha) * self.expert.discount * self.n_steps
         finite = np.divide(allowed, slope, out=np.ones_like(slope), where=slope > 0)
         return np.where(np.isinf(alpha), INFINITE_ALPHA_TOLERANCE, np.minimum(finite, 1.0))
-
-    def _remember(self, fresh: dict[bytes, int], values: Floats) -> None:
-        self._remembered.update(zip(fresh, values.tolist(), strict=True))
 
     def _forget_oldest(self) -> None:
         """Drop the oldest half where there are too many."""
@@ -251,24 +280,40 @@ class Posterior:
         return alphas, lapses
 
 
+def _bands(alpha: Floats) -> Floats:
+    """Return float64[B]: the power of two next above each alpha.
+
+    Values are solved as exactly as a band needs, so that a log likelihood does not depend on
+    which other alphas were asked for with it.
+    """
+    finite = np.isfinite(alpha) & (alpha > 0)
+    exponent = np.ceil(np.log2(alpha, out=np.zeros_like(alpha), where=finite))
+    return np.where(finite, np.exp2(exponent), alpha)
+
+
 def _keys(
     number: int,
     canonical: tuple[Ints, Floats, Ints],
+    bands: Floats,
     experts: tuple[Floats, Floats],
     allowed: float,
 ) -> list[bytes]:
-    """Return what each log likelihood is remembered by: all that it depends on."""
+    """Return what each log likelihood is remembered by: all that it depends on.
+
+    What the solve depends on comes first, the expert's alpha and lapse last.
+    """
     transitions, rewards, counts = canonical
     size, n, _ = transitions.shape
     columns = [
         np.full((size, 1), number, dtype=np.float64),
         np.full((size, 1), n, dtype=np.float64),
         np.full((size, 1), allowed),
-        experts[0][:, None],
-        experts[1][:, None],
+        bands[:, None],
         counts[:, None].astype(np.float64),
         transitions.reshape(size, -1).astype(np.float64),
         rewards.reshape(size, -1),
+        experts[0][:, None],
+        experts[1][:, None],
     ]
     rows = np.ascontiguousarray(np.hstack(columns))
     return [row.tobytes() for row in rows]

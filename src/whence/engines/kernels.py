@@ -1,17 +1,24 @@
 """Every compiled kernel. They live in one module: numba's disk cache sees edits of this file only.
 
-How one product MDP is solved (`_solve`): policy iteration. A policy is improved by Gauss-Seidel
-sweeps over all actions, in place, and then evaluated. Where the world is deterministic, a policy
-is a graph with one arrow a state and its values are exact after one pass. Elsewhere it is
-evaluated by sweeps over its own actions alone, with states in order of falling value, so that
-a sweep carries a reward through everything that leads to it; Anderson's method extrapolates from
-the last few sweeps, which ends the loops through which rewards come back again and again. The
-policy is fixed meanwhile, so the problem is linear and extrapolation is safe. A final sweep over
-all actions bounds the error: a sweep is a contraction by the discount, whatever came before it.
+How products are solved (`score_batch`): by value iteration on several machines at once. A row
+of values belongs to one world state and holds LANES numbers, one for each state of each machine
+in the pack, side by side. A sweep goes over the world's states in place (Gauss-Seidel), and each
+of its instructions works on the whole row. All lanes read the same successors, so nothing is
+gathered: only where a state has a label do the machines move, and there a second row holds what
+it is worth to *enter* that state from each machine state.
 
-Product states are numbered y * S + s. Dead machine states, from which nothing is ever paid,
-are worth 0 and take no part. `entering[y * S + s]` is what it is worth to enter s from machine
-state y: the label read there moves the machine and pays.
+Anderson's method extrapolates from the last WINDOW rounds of REPEAT sweeps, with weights for
+each machine of its own, which ends the loops through which rewards come back again and again. It
+is watched: where the changes grow, or do not halve for long, the machine goes on with plain
+sweeps for a while, each time for longer, so that no machine can fail to converge. A machine
+that is done leaves its lanes to the next one. Lanes do not see one another, so a machine's
+numbers do not depend on its company.
+
+A sweep is a contraction by the discount: if the last one changed no value by more than d, every
+value is within d * discount / (1 - discount) of exact, whatever came before: the stop rule.
+
+Values in rows are multiplied by the discount, so that an unlabelled state's row is also what it
+is worth to enter it, and probabilities are multiplied by the discount in advance.
 
 Rows of the world are padded to `width` successors where that is cheap, else `width` is 0 and
 `offsets` tells where they begin.
@@ -23,15 +30,21 @@ import math
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import njit
+from numba.core import cgutils, types
+from numba.extending import intrinsic, models, register_model
 
-WINDOW = 6  # sweeps that an extrapolation looks back on
-WATCHED = 128  # values, about, that choose the weights of an extrapolation
-BUCKETS = 512  # for ordering states by value
-SORTED_LIMIT = 30_000  # product states up to which they are ordered by value
+LANES = 16  # machine states that one row of values holds side by side
+WINDOW = 6  # rounds that an extrapolation looks back on
+REPEAT = 2  # sweeps a round
+PATIENCE = 30  # rounds within which the change must have halved, else extrapolation pauses
+PAUSE = 10  # rounds of the first pause; every later one is twice as long
 EPSILON = 2.220446049250313e-16
 TIE = 1e-9
+SMALLEST = 1e-300  # below, numbers lose digits
 RESOLUTION = 1e-13
+_0, _1, _2, _3, _4, _5 = (np.uintp(k) for k in range(WINDOW))
 
 
 def _jit(function: Any) -> Any:
@@ -48,40 +61,134 @@ def _inlined(function: Any) -> Any:
     return njit(inline="always", error_model="numpy")(function)
 
 
-@_inlined
-def _action_values(s, n_actions, width, offsets, successors, probabilities, entering, q):
-    """Write Q of all actions of a world state to q[:A]; return the best.
+class _Vector(types.Type):
+    """LANES numbers in vector registers."""
 
-    `entering` is what entering each world state is worth, for one machine state.
-    """
-    best = -np.inf
-    one = np.uintp(1)  # unsigned indices need no check for their sign
-    if width == 1:
-        e = np.uintp(s * n_actions)
-        for a in range(n_actions):
-            q[a] = probabilities[e] * entering[successors[e]]
-            best = q[a] if q[a] > best else best
-            e += one
-    elif width == 3:
-        e = np.uintp(3 * s * n_actions)
-        for a in range(n_actions):
-            total = probabilities[e] * entering[successors[e]]
-            e += one
-            total += probabilities[e] * entering[successors[e]]
-            e += one
-            total += probabilities[e] * entering[successors[e]]
-            e += one
-            q[a] = total
-            best = total if total > best else best
-    else:
-        for a in range(n_actions):
-            pair = s * n_actions + a
-            total = 0.0
-            for e in range(np.uintp(offsets[pair]), np.uintp(offsets[pair + 1])):
-                total += probabilities[e] * entering[successors[e]]
-            q[a] = total
-            best = total if total > best else best
-    return best
+    def __init__(self):
+        super().__init__(name="whence_vector")
+
+
+_VECTOR = _Vector()
+_IR = ir.VectorType(ir.DoubleType(), LANES)
+
+
+@register_model(_Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, _IR)
+
+
+def _place(context, builder, signature, args):
+    """Return the address of row args[1] of the array args[0]."""
+    data = context.make_array(signature.args[0])(context, builder, args[0]).data
+    start = builder.mul(args[1], ir.Constant(args[1].type, LANES))
+    return builder.bitcast(builder.gep(data, [start]), _IR.as_pointer())
+
+
+@intrinsic
+def _load(typing_context, array, row):
+    """Return row `row` of a contiguous array of rows of LANES numbers."""
+
+    def code(context, builder, signature, args):
+        return builder.load(_place(context, builder, signature, args), align=8)
+
+    return _VECTOR(array, types.uintp), code
+
+
+@intrinsic
+def _store(typing_context, array, row, vector):
+    """Write a row."""
+
+    def code(context, builder, signature, args):
+        builder.store(args[2], _place(context, builder, signature, args), align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.uintp, _VECTOR), code
+
+
+@intrinsic
+def _spread(typing_context, number):
+    """Return a vector of one number."""
+
+    def code(context, builder, signature, args):
+        empty = ir.Constant(_IR, ir.Undefined)
+        first = builder.insert_element(empty, args[0], ir.Constant(ir.IntType(32), 0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+        return builder.shuffle_vector(first, empty, zeros)
+
+    return _VECTOR(types.float64), code
+
+
+@intrinsic
+def _times(typing_context, a, b):
+    def code(context, builder, signature, args):
+        return builder.fmul(args[0], args[1])
+
+    return _VECTOR(_VECTOR, _VECTOR), code
+
+
+@intrinsic
+def _times_plus(typing_context, a, b, c):
+    """Return a * b + c, rounded once."""
+
+    def code(context, builder, signature, args):
+        kind = ir.FunctionType(_IR, [_IR, _IR, _IR])
+        fused = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f64")
+        return builder.call(fused, args)
+
+    return _VECTOR(_VECTOR, _VECTOR, _VECTOR), code
+
+
+@intrinsic
+def _plus(typing_context, a, b):
+    def code(context, builder, signature, args):
+        return builder.fadd(args[0], args[1])
+
+    return _VECTOR(_VECTOR, _VECTOR), code
+
+
+@intrinsic
+def _minus(typing_context, a, b):
+    def code(context, builder, signature, args):
+        return builder.fsub(args[0], args[1])
+
+    return _VECTOR(_VECTOR, _VECTOR), code
+
+
+@intrinsic
+def _larger(typing_context, a, b):
+    def code(context, builder, signature, args):
+        return builder.select(builder.fcmp_ordered(">", args[0], args[1]), args[0], args[1])
+
+    return _VECTOR(_VECTOR, _VECTOR), code
+
+
+@intrinsic
+def _smaller(typing_context, a, b):
+    def code(context, builder, signature, args):
+        return builder.select(builder.fcmp_ordered("<", args[0], args[1]), args[0], args[1])
+
+    return _VECTOR(_VECTOR, _VECTOR), code
+
+
+@intrinsic
+def _pick(typing_context, array, start, lanes, row):
+    """Return array[start + lanes[row * LANES + j]], one a lane j."""
+
+    def code(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        index = context.make_array(signature.args[2])(context, builder, args[2]).data
+        own = builder.gep(data, [args[1]])
+        first = builder.mul(args[3], ir.Constant(args[3].type, LANES))
+        result = ir.Constant(_IR, ir.Undefined)
+        for j in range(LANES):
+            place = builder.add(first, ir.Constant(first.type, j))
+            lane = builder.zext(builder.load(builder.gep(index, [place])), ir.IntType(64))
+            number = builder.load(builder.gep(own, [lane]))
+            result = builder.insert_element(result, number, ir.Constant(ir.IntType(32), j))
+        return result
+
+    return _VECTOR(array, types.uintp, lanes, types.uintp), code
 
 
 @_jit
@@ -169,474 +276,202 @@ def _find_live(transitions, rewards, count, live):
 
 
 @_jit
-def _enter_all(count, live, transitions, rewards, labels, discount, values, entering):
-    """Compute `entering` from `values` for all live machine states."""
-    size = labels.shape[0]
-    for y in range(count):
-        if not live[y]:
-            continue
-        for s in range(size):
-            x = labels[s]
-            if x < 0:
-                entering[y * size + s] = discount * values[y * size + s]
-            else:
-                target = transitions[y, x]
-                worth = rewards[y, x]
-                if live[target]:
-                    worth += discount * values[target * size + s]
-                entering[y * size + s] = worth
-
-
-@_inlined
-def _improved(
-    backward, count, live, n_actions, width, offsets, successors, probabilities, labels,
-    transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
-):  # fmt: skip
-    """Sweep once over all actions, in place.
-
-    An action is changed only for one that is better by more than rounding. The product states
-    where one is are written to `moved` behind the `n_moved` that stand there already, as far as
-    there is room.
-
-    Returns:
-        The largest change of a value, the largest value, and the new `n_moved`.
-    """
-    size = labels.shape[0]
-    change = 0.0
-    largest = 0.0
-    for y in range(count):
-        if not live[y]:
-            continue
-        base = y * size
-        inside = entering[base : base + size]
-        worth = values[base : base + size]
-        chosen = policy[base : base + size]
-        for step in range(size):
-            s = size - 1 - step if backward else step
-            best = _action_values(
-                s, n_actions, width, offsets, successors, probabilities, inside, q
-            )
-            kept = q[chosen[s]]
-            if best > kept + RESOLUTION * abs(kept):
-                if n_moved < moved.shape[0]:
-                    moved[n_moved] = base + s
-                n_moved += 1
-                for a in range(n_actions):
-                    if q[a] == best:
-                        chosen[s] = a
-                        break
-            else:
-                best = kept
-            difference = abs(best - worth[s])
-            change = difference if difference > change else change
-            largest = abs(best) if abs(best) > largest else largest
-            worth[s] = best
-            x = labels[s]
-            if x < 0:
-                inside[s] = discount * best
-            else:
-                for z in range(count):
-                    if live[z] and transitions[z, x] == y:
-                        entering[z * size + s] = rewards[z, x] + discount * best
-    return change, largest, n_moved
-
-
-@_jit
-def _improve(
-    backward, count, live, n_actions, width, offsets, successors, probabilities, labels,
-    transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
-):  # fmt: skip
-    """Do as `_improved` does, compiled for each width."""
-    if width == 1:
-        return _improved(
-            backward, count, live, n_actions, 1, offsets, successors, probabilities, labels,
-            transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
-        )  # fmt: skip
-    if width == 3:
-        return _improved(
-            backward, count, live, n_actions, 3, offsets, successors, probabilities, labels,
-            transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
-        )  # fmt: skip
-    return _improved(
-        backward, count, live, n_actions, 0, offsets, successors, probabilities, labels,
-        transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
-    )  # fmt: skip
-
-
-@_jit
-def _order_by_value(sort, count, live, size, values, place, product_of, tally):
-    """Number the live product states by falling value, nearly; return how many there are.
-
-    Without `sort`, or where there are very many, they stay in their own order.
-
-    `place[j]` is the position of product state j, and `product_of[i]` the state at position i.
-    """
-    low, high = np.inf, -np.inf
-    live_states = 0
-    for y in range(count):
-        if live[y]:
-            live_states += 1
-            for j in range(y * size, (y + 1) * size):
-                if values[j] < low:
-                    low = values[j]
-                if values[j] > high:
-                    high = values[j]
-    total = live_states * size
-    if not sort or total > SORTED_LIMIT or not high > low:
-        position = 0
-        for y in range(count):
-            if live[y]:
-                for j in range(y * size, (y + 1) * size):
-                    place[j] = position
-                    product_of[position] = j
-                    position += 1
-        return total
-    scale = (BUCKETS - 1) / (high - low)
-    tally[:] = 0
-    for y in range(count):
-        if live[y]:
-            for j in range(y * size, (y + 1) * size):
-                tally[int((high - values[j]) * scale)] += 1
-    position = 0
-    for bucket in range(BUCKETS):
-        amount = tally[bucket]
-        tally[bucket] = position
-        position += amount
-    for y in range(count):
-        if live[y]:
-            for j in range(y * size, (y + 1) * size):
-                bucket = int((high - values[j]) * scale)
-                place[j] = tally[bucket]
-                product_of[tally[bucket]] = j
-                tally[bucket] += 1
-    return total
-
-
-@_jit
-def _fix_policy(
-    count, live, n_actions, width, offsets, successors, probabilities, labels, transitions,
-    rewards, discount, policy, place, stride, lengths, target, factor, constant, moved, n_moved,
-):  # fmt: skip
-    """Write the linear equations of a policy: x[i] = constant[i] + sum of factor * x[target].
-
-    Those of position i stand at i * stride, and there are lengths[i] of them. Only the product
-    states that `moved` lists are written, or all where there was no room to list them.
-    """
-    size = labels.shape[0]
-    if n_moved > moved.shape[0]:
-        n_moved = 0
-        for y in range(count):
-            if live[y]:
-                for s in range(size):
-                    moved[n_moved] = y * size + s
-                    n_moved += 1
-    y = 0
-    base = 0
-    for item in range(n_moved):
-        j = moved[item]
-        if j < base or j >= base + size:
-            y = j // size
-            base = y * size
-        i = place[j]
-        pair = (j - base) * n_actions + policy[j]
-        start = pair * width if width > 0 else offsets[pair]
-        length = width if width > 0 else offsets[pair + 1] - start
-        paid = 0.0
-        for k in range(length):
-            following = successors[start + k]
-            p = probabilities[start + k]
-            x = labels[following]
-            e = i * stride + k
-            if x < 0:
-                target[e] = place[base + following]
-                factor[e] = p * discount
-            else:
-                paid += p * rewards[y, x]
-                z = transitions[y, x]
-                target[e] = place[z * size + following] if live[z] else i
-                factor[e] = p * discount if live[z] else 0.0
-        lengths[i] = length
-        constant[i] = paid
-
-
-@_jit
-def _sweep(total, stride, lengths, target, factor, constant, x):
-    """One Gauss-Seidel sweep over a policy's equations, in place; return the largest change."""
-    change = 0.0
-    if stride == 1:
-        for i in range(total):
-            new = constant[i] + factor[i] * x[target[i]]
-            difference = abs(new - x[i])
-            change = difference if difference > change else change
-            x[i] = new
-    elif stride == 3:
-        for i in range(total):
-            e = 3 * i
-            new = (
-                constant[i]
-                + factor[e] * x[target[e]]
-                + factor[e + 1] * x[target[e + 1]]
-                + factor[e + 2] * x[target[e + 2]]
-            )
-            difference = abs(new - x[i])
-            change = difference if difference > change else change
-            x[i] = new
-    else:
-        for i in range(total):
-            new = constant[i]
-            for e in range(i * stride, i * stride + lengths[i]):
-                new += factor[e] * x[target[e]]
-            difference = abs(new - x[i])
-            change = difference if difference > change else change
-            x[i] = new
-    return change
-
-
-@_jit
-def _follow(total, target, factor, constant, x, mark, path):
-    """Solve x[i] = constant[i] + factor[i] * x[target[i]] exactly, in one pass.
-
-    With one successor a state, a policy is a graph in which every path ends in a cycle (a
-    factor of 0 ends it, too). A cycle's value is a geometric series; the rest follows backward.
-    """
-    for i in range(total):
-        mark[i] = -1
-    for start in range(total):
-        length = 0
-        i = start
-        while mark[i] == -1:
-            mark[i] = start
-            path[length] = i
-            length += 1
-            i = target[i]
-        if length > 0 and mark[i] == start:
-            first = length - 1
-            while path[first] != i:
-                first -= 1
-            paid, weight = 0.0, 1.0
-            for k in range(first, length):
-                paid += weight * constant[path[k]]
-                weight *= factor[path[k]]
-            x[i] = paid / (1.0 - weight)
-            for k in range(length - 1, first, -1):
-                x[path[k]] = constant[path[k]] + factor[path[k]] * x[target[path[k]]]
-            length = first
-        for k in range(length - 1, -1, -1):
-            x[path[k]] = constant[path[k]] + factor[path[k]] * x[target[path[k]]]
-
-
-@_jit
-def _weights(gram, slots, used, matrix, right, weights):
+def _weights(gram, slots, used, factor, weights):
     """Solve for the weights of Anderson's extrapolation; return whether that went well.
 
-    `slots[0]` is the latest sweep, `slots[1:used]` are older ones; the weights sum to 1 and
-    make the combined change of the sweeps as small as possible.
+    `slots[0]` is the latest round, `slots[1:used]` are older ones; the weights sum to 1 and
+    make the combined change of the rounds as small as possible: a least squares problem in the
+    differences to the latest, whose matrix is factored as L D L'.
     """
     latest = slots[0]
     k = used - 1
     for i in range(k):
         a = slots[i + 1]
-        right[i] = gram[latest, latest] - gram[latest, a]
-        for j in range(k):
+        right = gram[latest, latest] - gram[latest, a]
+        for j in range(i + 1):
             b = slots[j + 1]
-            matrix[i, j] = gram[latest, latest] - gram[latest, b] - gram[a, latest] + gram[a, b]
-    for i in range(k):
-        matrix[i, i] += 1e-13 * matrix[i, i] + 1e-300
-    for i in range(k):
-        pivot = i
-        for r in range(i + 1, k):
-            if abs(matrix[r, i]) > abs(matrix[pivot, i]):
-                pivot = r
-        if not abs(matrix[pivot, i]) > 1e-290:
-            return False
-        for c in range(k):
-            matrix[i, c], matrix[pivot, c] = matrix[pivot, c], matrix[i, c]
-        right[i], right[pivot] = right[pivot], right[i]
-        for r in range(i + 1, k):
-            ratio = matrix[r, i] / matrix[i, i]
-            for c in range(i, k):
-                matrix[r, c] -= ratio * matrix[i, c]
-            right[r] -= ratio * right[i]
+            value = right - gram[latest, b] + gram[a, b]
+            if j == i:
+                value += 1e-13 * value + 1e-300
+            for c in range(j):
+                value -= factor[i, c] * factor[j, c] * factor[c, c]
+            if j < i:
+                factor[i, j] = value / factor[j, j]
+            elif value > 1e-290:
+                factor[i, i] = value
+            else:
+                return False
+        for c in range(i):
+            right -= factor[i, c] * weights[c + 1]
+        weights[i + 1] = right
     rest = 1.0
     for i in range(k - 1, -1, -1):
-        value = right[i]
+        value = weights[i + 1] / factor[i, i]
         for c in range(i + 1, k):
-            value -= matrix[i, c] * weights[c + 1]
-        weights[i + 1] = value / matrix[i, i]
-        if not abs(weights[i + 1]) < 1e6:
+            value -= factor[c, i] * weights[c + 1]
+        if not abs(value) < 1e6:
             return False
-        rest -= weights[i + 1]
+        weights[i + 1] = value
+        rest -= value
     weights[0] = rest
     return True
 
 
-@_jit
-def _combine(total, iterates, slots, used, weights, x, low, high):
-    """Write the weighted sum of the last iterates to x, kept between `low` and `high`.
-
-    Two iterates are added a pass, which halves the traffic to x.
-    """
-    first = weights[0]
-    for i in range(total):
-        x[i] = first * x[i]
-    for k in range(1, used - 1, 2):
-        one, other = iterates[slots[k]], iterates[slots[k + 1]]
-        p, r = weights[k], weights[k + 1]
-        for i in range(total):
-            x[i] += p * one[i] + r * other[i]
-    if used % 2 == 0:
-        last = iterates[slots[used - 1]]
-        p = weights[used - 1]
-        for i in range(total):
-            x[i] += p * last[i]
-    for i in range(total):
-        value = low if x[i] < low else x[i]
-        x[i] = high if value > high else value
-
-
-@_jit
-def _evaluate(
-    total, stride, lengths, target, factor, constant, x, watched, n_watched, before,
-    iterates, changes, gram, slots, matrix, right, weights, goal, low, high, most,
-):  # fmt: skip
-    """Solve a policy's equations to a largest change of `goal`; return the number of sweeps."""
-    used = 0
-    slot = -1
-    last = np.inf
-    for sweep in range(most):
-        for i in range(n_watched):
-            before[i] = x[watched[i]]
-        change = _sweep(total, stride, lengths, target, factor, constant, x)
-        if change <= goal:
-            return sweep + 1
-        if change > 2.0 * last:
-            used = 0
-        last = change
-        slot = (slot + 1) % WINDOW
-        used = min(used + 1, WINDOW)
-        kept = iterates[slot]
-        for i in range(total):
-            kept[i] = x[i]
-        moved = changes[slot]
-        for i in range(n_watched):
-            moved[i] = x[watched[i]] - before[i]
-        for i in range(used):
-            other = (slot - i) % WINDOW
-            slots[i] = other
-            older = changes[other]
-            dot0, dot1, dot2, dot3 = 0.0, 0.0, 0.0, 0.0
-            stop = n_watched - n_watched % 4
-            for w in range(0, stop, 4):
-                dot0 += moved[w] * older[w]
-                dot1 += moved[w + 1] * older[w + 1]
-                dot2 += moved[w + 2] * older[w + 2]
-                dot3 += moved[w + 3] * older[w + 3]
-            for w in range(stop, n_watched):
-                dot0 += moved[w] * older[w]
-            gram[slot, other] = (dot0 + dot1) + (dot2 + dot3)
-            gram[other, slot] = gram[slot, other]
-        if used < 2:
-            continue
-        if not _weights(gram, slots, used, matrix, right, weights):
-            used = 0
-            continue
-        _combine(total, iterates, slots, used, weights, x, low, high)
-    return most
-
-
-@_jit
-def _bounds(rewards, count, discount):
-    """Return the least and the largest value that a machine's rewards can add up to."""
-    low, high = 0.0, 0.0
-    for y in range(count):
-        for x in range(rewards.shape[1]):
-            low = min(low, rewards[y, x] / (1.0 - discount))
-            high = max(high, rewards[y, x] / (1.0 - discount))
-    return low, high
-
-
-@_jit
-def _watch(count, live, size, labelled, place, watched):
-    """Choose the positions that decide on extrapolations: labelled states, some if many."""
-    skip = 1 + labelled.shape[0] * count // WATCHED
-    found = 0
-    for y in range(count):
-        if live[y]:
-            for k in range(0, labelled.shape[0], skip):
-                watched[found] = place[y * size + labelled[k]]
-                found += 1
-    return found
-
-
-@_jit
-def _solve(
-    count, live, n_actions, width, offsets, successors, probabilities, labels, labelled,
-    transitions, rewards, discount, tolerance, values, entering, policy, place, product_of,
-    tally, stride, lengths, target, factor, constant, x, watched, before, iterates, changes, q,
-    moved, mark, path,
-):  # fmt: skip
-    """Solve a product; `values` end within `tolerance` of exact. Return the number of sweeps.
-
-    A sweep over all actions whose largest change is d leaves every value within
-    d * discount / (1 - discount) of exact, so it ends there, or where d is mere rounding.
-    """
-    size = labels.shape[0]
-    low, high = _bounds(rewards, count, discount)
-    values[: count * size] = 0.0
-    policy[: count * size] = 0
-    _enter_all(count, live, transitions, rewards, labels, discount, values, entering)
-    gram = np.zeros((WINDOW, WINDOW))
-    matrix = np.empty((WINDOW, WINDOW))
-    right = np.empty(WINDOW)
-    weights = np.empty(WINDOW)
-    slots = np.empty(WINDOW, dtype=np.int64)
-    error_of_change = discount / (1.0 - discount)
-    most_sweeps = 10_000 + 60.0 / (1.0 - discount)  # by then plain sweeps have converged
-    sweeps = 0
-    rounds = 0
-    total = np.int64(0)  # typed, or each function that gets one is compiled twice
-    n_watched = np.int64(0)
-    n_moved = np.int64(0)
-    while True:
-        change, largest, n_moved = _improve(
-            sweeps % 2 == 1, count, live, n_actions, width, offsets, successors, probabilities,
-            labels, transitions, rewards, discount, values, entering, policy, q, moved, n_moved,
-        )  # fmt: skip
-        sweeps += 1
-        done = change * error_of_change <= tolerance or change <= 4.0 * EPSILON * largest
-        if done or sweeps > most_sweeps:
-            return sweeps
-        if sweeps < 2 or rounds >= 60:
-            continue
-        rounds += 1
-        if rounds == 1 or (stride > 1 and rounds <= 4 and 8 * n_moved > total):
-            total = _order_by_value(
-                stride > 1, count, live, size, values, place, product_of, tally
+@_inlined
+def _best_of(at, n_actions, width, blocks, c, offsets, successors, probabilities, x):
+    """Return the values of the best action in the world state `at`, one a lane."""
+    one = np.uintp(1)  # unsigned indices need no check for their sign
+    best = _spread(0.0)
+    e = np.uintp(at * n_actions * width)
+    for a in range(n_actions):
+        if width == 1:
+            q = _load(x, np.uintp(successors[e]) * blocks + c)
+            e += one
+        elif width == 3:
+            q = _times(_spread(probabilities[e]), _load(x, np.uintp(successors[e]) * blocks + c))
+            e += one
+            q = _times_plus(
+                _spread(probabilities[e]), _load(x, np.uintp(successors[e]) * blocks + c), q
             )
-            n_moved = moved.shape[0] + 1
-            n_watched = _watch(count, live, size, labelled, place, watched)
-        _fix_policy(
-            count, live, n_actions, width, offsets, successors, probabilities, labels,
-            transitions, rewards, discount, policy, place, stride, lengths, target, factor,
-            constant, moved, n_moved,
-        )  # fmt: skip
-        if stride == 1:
-            _follow(total, target, factor, constant, x, mark, path)
-            sweeps += 1
+            e += one
+            q = _times_plus(
+                _spread(probabilities[e]), _load(x, np.uintp(successors[e]) * blocks + c), q
+            )
+            e += one
         else:
-            for i in range(total):
-                x[i] = values[product_of[i]]
-            goal = 0.25 * tolerance / error_of_change
-            if n_moved > 0:
-                goal = max(goal, 1e-2 * change)
-            sweeps += _evaluate(
-                total, stride, lengths, target, factor, constant, x, watched, n_watched, before,
-                iterates, changes, gram, slots, matrix, right, weights, goal, low, high, 60,
+            q = _spread(0.0)
+            pair = at * n_actions + a
+            for e in range(np.uintp(offsets[pair]), np.uintp(offsets[pair + 1])):
+                q = _times_plus(
+                    _spread(probabilities[e]), _load(x, np.uintp(successors[e]) * blocks + c), q
+                )
+        best = q if a == 0 else _larger(best, q)
+    if width == 1:  # all the probabilities are the same: 1, times the discount
+        best = _times(_spread(probabilities[0]), best)
+    return best
+
+
+@_inlined
+def _enter(at, label, entry, blocks, x, paid, targets):
+    """Write what it is worth to enter a labelled state, from its own values."""
+    own = np.uintp(at) * blocks * np.uintp(LANES)
+    for c in range(blocks):
+        lanes = np.uintp(label) * blocks + c
+        worth = _plus(_load(paid, lanes), _pick(x, own, targets, lanes))
+        _store(x, np.uintp(entry) * blocks + c, worth)
+
+
+@_inlined
+def _swept(
+    begin, end, again, width, blocks, n_actions, offsets, successors, probabilities, labels,
+    entries, x, paid, targets, watch, moved, largest,
+):  # fmt: skip
+    """Sweep once over the world states of a tile and all actions, in place.
+
+    The largest change of each lane is written to `largest`, and the changes of watched states
+    to `moved`; `again`, they are added to what is there.
+    """
+    most = _spread(0.0)
+    zero = _spread(0.0)
+    for s in range(begin, end):
+        for c in range(blocks):
+            best = _best_of(s, n_actions, width, blocks, c, offsets, successors, probabilities, x)
+            row = np.uintp(s) * blocks + c
+            change = _minus(best, _load(x, row))
+            most = _larger(most, _larger(change, _minus(zero, change)))
+            _store(x, row, best)
+            if watch[s] >= 0:
+                w = np.uintp(watch[s]) * blocks + c
+                if again:
+                    change = _plus(change, _load(moved, w))
+                _store(moved, w, change)
+        if labels[s] >= 0:
+            _enter(s, labels[s], entries[s], blocks, x, paid, targets)
+    _store(largest, _0, _plus(_load(largest, _0), most) if again else most)
+
+
+@_jit
+def _sweep(
+    begin, end, again, width, blocks, n_actions, offsets, successors, probabilities, labels,
+    entries, x, paid, targets, watch, moved, largest,
+):  # fmt: skip
+    """Do as `_swept` does, compiled for each width."""
+    if width == 1:
+        _swept(
+            begin, end, again, 1, blocks, n_actions, offsets, successors, probabilities, labels,
+            entries, x, paid, targets, watch, moved, largest,
+        )  # fmt: skip
+    elif width == 3:
+        _swept(
+            begin, end, again, 3, blocks, n_actions, offsets, successors, probabilities, labels,
+            entries, x, paid, targets, watch, moved, largest,
+        )  # fmt: skip
+    else:
+        _swept(
+            begin, end, again, 0, blocks, n_actions, offsets, successors, probabilities, labels,
+            entries, x, paid, targets, watch, moved, largest,
+        )  # fmt: skip
+
+
+@_jit
+def _pass(
+    tiles, width, blocks, n_actions, offsets, successors, probabilities, labels, entries, x,
+    paid, targets, watch, moved, largest, of_tile,
+):  # fmt: skip
+    """Sweep every tile REPEAT times, while it is in the cache, before the next.
+
+    `largest` becomes a bound on the change of each lane in a contraction by the discount: the
+    whole pass, or, where there is one tile, the last sweep.
+    """
+    _store(largest, _0, _spread(0.0))
+    for tile in range(tiles.shape[0] - 1):
+        for repeat in range(REPEAT):
+            if tiles.shape[0] == 2:
+                _store(of_tile, _0, _spread(0.0))
+            _sweep(
+                tiles[tile], tiles[tile + 1], repeat > 0, width, blocks, n_actions, offsets,
+                successors, probabilities, labels, entries, x, paid, targets, watch, moved,
+                of_tile,
             )  # fmt: skip
-        n_moved = np.int64(0)
-        for i in range(total):
-            values[product_of[i]] = x[i]
-        _enter_all(count, live, transitions, rewards, labels, discount, values, entering)
+        _store(largest, _0, _larger(_load(largest, _0), _load(of_tile, _0)))
+
+
+@_jit
+def _dots(rows, one, other, out, at):
+    """Write the sums of products of two arrays of rows, one a lane, to row `at` of `out`."""
+    even = _spread(0.0)
+    odd = _spread(0.0)
+    for r in range(np.uintp(0), np.uintp(rows - rows % 2), np.uintp(2)):
+        even = _times_plus(_load(one, r), _load(other, r), even)
+        odd = _times_plus(_load(one, r + np.uintp(1)), _load(other, r + np.uintp(1)), odd)
+    if rows % 2 == 1:
+        r = np.uintp(rows - 1)
+        even = _times_plus(_load(one, r), _load(other, r), even)
+    _store(out, np.uintp(at), _plus(even, odd))
+
+
+@_jit
+def _combine(rows, blocks, ring, latest, weights, low, high):
+    """Write the weighted sum of all iterates over the oldest one, kept within bounds.
+
+    `weights` are in order of age, and so is the sum: rounding must not depend on the place that
+    an iterate happens to have in the ring.
+    """
+    w0, w1, w2 = _load(weights, _0), _load(weights, _1), _load(weights, _2)
+    w3, w4, w5 = _load(weights, _3), _load(weights, _4), _load(weights, _5)
+    least, most = _load(low, _0), _load(high, _0)
+    x0, x1, x2 = ring[latest], ring[(latest - 1) % WINDOW], ring[(latest - 2) % WINDOW]
+    x3, x4, x5 = (
+        ring[(latest - 3) % WINDOW], ring[(latest - 4) % WINDOW], ring[(latest - 5) % WINDOW],
+    )  # fmt: skip
+    for row in range(np.uintp(rows) * blocks):
+        value = _times(w0, _load(x0, row))
+        value = _times_plus(w1, _load(x1, row), value)
+        value = _times_plus(w2, _load(x2, row), value)
+        value = _times_plus(w3, _load(x3, row), value)
+        value = _times_plus(w4, _load(x4, row), value)
+        value = _times_plus(w5, _load(x5, row), value)
+        _store(x5, row, _smaller(_larger(value, least), most))
 
 
 @_jit
@@ -670,90 +505,136 @@ def _exponentials(x, size, out, bits, powers):
 
 
 @_jit
-def _visited_values(
-    visited, n_actions, width, offsets, successors, probabilities, inside, q, table
-):
-    """Write Q of every action in every visited state to `table`, for one machine state."""
-    if width == 3:
-        for u in range(visited.shape[0]):
-            e = np.uintp(3 * visited[u] * n_actions)
-            for i in range(u * n_actions, (u + 1) * n_actions):
-                table[i] = (
-                    probabilities[e] * inside[successors[e]]
-                    + probabilities[e + np.uintp(1)] * inside[successors[e + np.uintp(1)]]
-                    + probabilities[e + np.uintp(2)] * inside[successors[e + np.uintp(2)]]
-                )
-                e += np.uintp(3)
-    elif width == 1:
-        for u in range(visited.shape[0]):
-            e = np.uintp(visited[u] * n_actions)
-            for i in range(u * n_actions, (u + 1) * n_actions):
-                table[i] = probabilities[e] * inside[successors[e]]
-                e += np.uintp(1)
-    else:
-        for u in range(visited.shape[0]):
-            _action_values(
-                visited[u], n_actions, width, offsets, successors, probabilities, inside, q
-            )
-            for a in range(n_actions):
-                table[u * n_actions + a] = q[a]
+def _logarithms(x, size, out, bits, floats):
+    """Write log(x[i]) to out[i] for normal x[i] > 0, right but for the last digits.
+
+    log(2^k m) = k log(2) + 2 artanh((m - 1) / (m + 1)) with m around 1; no branches.
+    """
+    for i in range(size):
+        floats[i] = x[i]
+    for i in range(size):
+        k = (bits[i] - 0x3FE6A09E667F3BCD) >> 52
+        bits[i] -= k << 52
+        out[i] = k
+    for i in range(size):
+        s = (floats[i] - 1.0) / (floats[i] + 1.0)
+        z = s * s
+        p = 0.047619047619047616
+        p = p * z + 0.05263157894736842
+        p = p * z + 0.058823529411764705
+        p = p * z + 0.06666666666666667
+        p = p * z + 0.07692307692307693
+        p = p * z + 0.09090909090909091
+        p = p * z + 0.1111111111111111
+        p = p * z + 0.14285714285714285
+        p = p * z + 0.2
+        p = p * z + 0.3333333333333333
+        out[i] = out[i] * 0.6931471805599453 + 2.0 * (s + s * (z * p))
 
 
 @_jit
-def _fill_table(n_actions, alpha, lapse, n_visited, table, odds, bits, powers):
-    """Turn the Q of every action in every visited state into its log probability, in place."""
-    size = n_visited * n_actions
-    for start in range(0, size, n_actions):
-        best = -np.inf
-        for i in range(start, start + n_actions):
-            best = table[i] if table[i] > best else best
-        if np.isinf(alpha):
-            edge = best - max(TIE, RESOLUTION * abs(best))
-            ties = 0
-            for i in range(start, start + n_actions):
-                ties += table[i] >= edge
-            for i in range(start, start + n_actions):
-                p = (1.0 - lapse) / ties if table[i] >= edge else 0.0
-                p += lapse / n_actions
-                table[i] = math.log(p) if p > 0.0 else -np.inf
-        else:
-            for i in range(start, start + n_actions):
-                table[i] = alpha * (table[i] - best)
-    if np.isinf(alpha):
-        return
-    _exponentials(table, size, odds, bits, powers)
-    for start in range(0, size, n_actions):
-        total = 0.0
+def _visited_values(visited, n_actions, width, offsets, successors, probabilities, inside, table):
+    """Write Q of each visited state to table[a * U + u], for one machine state."""
+    many = visited.shape[0]
+    for u in range(many):
         for a in range(n_actions):
-            total += odds[start + a]
-        if lapse > 0.0:
-            for a in range(n_actions):
-                p = (1.0 - lapse) * odds[start + a] / total + lapse / n_actions
-                table[start + a] = math.log(p)
-        else:
-            normaliser = math.log(total)
-            for a in range(n_actions):
-                table[start + a] -= normaliser
+            pair = visited[u] * n_actions + a
+            if width == 3:
+                e = np.uintp(3 * pair)
+                total = (
+                    probabilities[e] * inside[successors[e]]
+                    + probabilities[e + _1] * inside[successors[e + _1]]
+                    + probabilities[e + _2] * inside[successors[e + _2]]
+                )
+            elif width == 1:
+                total = inside[successors[np.uintp(pair)]]
+            else:
+                total = 0.0
+                for e in range(np.uintp(offsets[pair]), np.uintp(offsets[pair + 1])):
+                    total += probabilities[e] * inside[successors[e]]
+            table[a * many + u] = total
 
 
 @_jit
-def _log_likelihood(
-    count, live, n_actions, width, offsets, successors, probabilities, transitions, entering,
-    alpha, lapse, size, visited, parent, symbol, subtree_end, subtree_steps, first_cell,
-    cell_key, cell_count, memory, q, table, odds, bits, powers,
+def _sure_actions(n_actions, lapse, many, table, best):
+    """Turn Q into log probabilities for alpha = inf: all the best actions are equally likely."""
+    for u in range(many):
+        edge = best[u] - max(TIE, RESOLUTION * abs(best[u]))
+        ties = 0
+        for a in range(n_actions):
+            ties += table[a * many + u] >= edge
+        for a in range(n_actions):
+            p = (1.0 - lapse) / ties if table[a * many + u] >= edge else 0.0
+            p += lapse / n_actions
+            table[a * many + u] = math.log(p) if p > 0.0 else -np.inf
+
+
+@_jit
+def _fill_table(n_actions, alpha, lapse, many, table, best, odds, bits, floats):
+    """Turn the Q of every action in every visited state into its log probability, in place."""
+    size = many * n_actions
+    for u in range(many):
+        best[u] = table[u]
+    for a in range(1, n_actions):
+        row = table[a * many : (a + 1) * many]
+        for u in range(many):
+            best[u] = row[u] if row[u] > best[u] else best[u]
+    if np.isinf(alpha):
+        _sure_actions(n_actions, lapse, many, table, best)
+        return
+    for a in range(n_actions):
+        row = table[a * many : (a + 1) * many]
+        for u in range(many):
+            row[u] = alpha * (row[u] - best[u])
+    _exponentials(table, size, odds, bits, floats)
+    total = best
+    for u in range(many):
+        total[u] = odds[u]
+    for a in range(1, n_actions):
+        row = odds[a * many : (a + 1) * many]
+        for u in range(many):
+            total[u] += row[u]
+    if lapse > 0.0:
+        for a in range(n_actions):
+            for u in range(many):
+                odds[a * many + u] = (1.0 - lapse) * odds[a * many + u] / total[
+                    u
+                ] + lapse / n_actions
+        if lapse / n_actions > SMALLEST:
+            _logarithms(odds, size, table, bits, floats)
+        else:
+            for i in range(size):
+                table[i] = math.log(odds[i])
+        return
+    normaliser = odds
+    _logarithms(total, many, normaliser, bits, floats)
+    for a in range(n_actions):
+        row = table[a * many : (a + 1) * many]
+        for u in range(many):
+            row[u] -= normaliser[u]
+
+
+@_jit
+def _values(n_actions, width, offsets, successors, probabilities, inside, out):
+    """Write the value of the best action in every state, for one machine state."""
+    for s in range(out.shape[0]):
+        best = -np.inf
+        for pair in range(s * n_actions, (s + 1) * n_actions):
+            begin = pair * width if width > 0 else offsets[pair]
+            end = begin + width if width > 0 else offsets[pair + 1]
+            total = 0.0
+            for e in range(begin, end):
+                total += probabilities[e] * inside[successors[e]]
+            best = max(best, total)
+        out[s] = best
+
+
+@_jit
+def _sum_cells(
+    n_actions, live, transitions, block, parent, symbol, subtree_end, subtree_steps, first_cell,
+    cell_key, cell_count, memory, table,
 ):  # fmt: skip
     """Sum the log probabilities of the demonstrated actions over the trie of histories."""
-    block = visited.shape[0] * n_actions
-    for y in range(count):
-        if live[y]:
-            part_of_table = table[y * block : (y + 1) * block]
-            _visited_values(
-                visited, n_actions, width, offsets, successors, probabilities,
-                entering[y * size : (y + 1) * size], q, part_of_table,
-            )  # fmt: skip
-            _fill_table(
-                n_actions, alpha, lapse, visited.shape[0], part_of_table, odds, bits, powers
-            )
     uniform = -math.log(n_actions)
     n_nodes = parent.shape[0]
     node = 0
@@ -778,100 +659,369 @@ def _log_likelihood(
 
 
 @_jit
+def nearest_first(seeds, origins, successors, order):
+    """Write the states to `order`: by how few steps lead from them to a seed, far ones last.
+
+    Args:
+        seeds: int64[...], states at distance 0.
+        origins: int64[N], the state that each transition leaves.
+        successors: int32[N], the state that it enters.
+        order: int64[S], written.
+    """
+    size = order.shape[0]
+    first = np.zeros(size + 2, dtype=np.int64)
+    for s in successors:
+        first[s + 2] += 1
+    for s in range(size):
+        first[s + 2] += first[s + 1]
+    before = np.empty(len(successors), dtype=np.int32)
+    for e in range(len(successors)):
+        before[first[successors[e] + 1]] = origins[e]
+        first[successors[e] + 1] += 1
+    seen = np.zeros(size, dtype=np.bool_)
+    count = 0
+    for s in seeds:
+        seen[s] = True
+        order[count] = s
+        count += 1
+    head = 0
+    while head < count:
+        for e in range(first[order[head]], first[order[head] + 1]):
+            if not seen[before[e]]:
+                seen[before[e]] = True
+                order[count] = before[e]
+                count += 1
+        head += 1
+    for s in range(size):
+        if not seen[s]:
+            order[count] = s
+            count += 1
+
+
+@_jit
+def grow_tiles(first, successors, most, tile):
+    """Write a tile's number for each state: `most` states each that lie close together.
+
+    Args:
+        first: int64[S + 1], where the transitions of each state begin.
+        successors: int32[N].
+        most: states of a tile.
+        tile: int64[S], written.
+    """
+    size = tile.shape[0]
+    tile[:] = -1
+    queue = np.empty(size, dtype=np.int64)
+    count = 0
+    head = 0
+    for s in range(size):
+        if tile[s] >= 0:
+            continue
+        tile[s] = count // most
+        queue[count] = s
+        head = count
+        count += 1
+        while head < count and count % most > 0:
+            for e in range(first[queue[head]], first[queue[head] + 1]):
+                after = successors[e]
+                if tile[after] < 0 and count % most > 0:
+                    tile[after] = count // most
+                    queue[count] = after
+                    count += 1
+            head += 1
+
+
+SEAT = np.dtype(
+    [
+        ("machine", np.int64),  # -1: free
+        ("rounds", np.int64),
+        ("used", np.int64),  # iterates that the next extrapolation may use
+        ("since", np.int64),  # rounds since the change halved
+        ("pause", np.int64),  # rounds still to go without extrapolation
+        ("pauses", np.int64),
+        ("last", np.float64),  # the last change
+        ("reached", np.float64),  # the change that must be halved
+    ]
+)
+
+
+@_jit
+def _from_line(buffer):
+    """Return an array from its first cache line on."""
+    return buffer[(-(buffer.ctypes.data // 8)) % 8 :]
+
+
+@_jit
+def _aligned(size):
+    """Return float64[size], zeros, at a multiple of 64 bytes: rows must not straddle lines."""
+    return _from_line(np.zeros(size + 8))[:size]
+
+
+@_jit
+def ring_size(n, rows):
+    """Return how many numbers the iterates of a pack of machines take, all in all."""
+    return WINDOW * rows * LANES * ((n + LANES - 1) // LANES) + 8
+
+
+@_jit
+def _renew(seat):
+    """Make a seat look at its machine's changes afresh."""
+    seat.used = 0
+    seat.since = 0
+    seat.last = np.inf
+    seat.reached = np.inf
+
+
+@_jit
+def _admit(
+    seat, b, number, n, length, share, transitions, rewards, discount, labels, entries, paid,
+    targets, x, weights, low, high,
+):  # fmt: skip
+    """Give machine b its lanes, with values of 0."""
+    seat.machine = b
+    seat.rounds = 0
+    seat.pause = 0
+    seat.pauses = 0
+    _renew(seat)
+    first = number * n
+    for symbol in range(transitions.shape[1]):
+        for y in range(n):
+            paid[symbol * length + first + y] = rewards[y, symbol]
+            targets[symbol * length + first + y] = first + transitions[y, symbol]
+    for s in range(labels.shape[0]):
+        for y in range(n):
+            x[s * length + first + y] = 0.0
+            if labels[s] >= 0:
+                x[entries[s] * length + first + y] = rewards[y, labels[s]]
+    least = min(0.0, rewards.min() / (1.0 - discount))
+    most = max(0.0, rewards.max() / (1.0 - discount))
+    for j in range(number * share, (number + 1) * share):
+        low[j] = least
+        high[j] = most
+        for k in range(WINDOW):
+            weights[k * LANES + j] = 1.0 if k == 0 else 0.0
+
+
+@_jit
+def _converged(change, goal, bound, seat, first, n, length, size, x):
+    """Return whether a machine is done: exact enough, or as exact as rounding allows.
+
+    Rounding moves values by a few units in their last place for ever; the change no longer
+    falls then.
+    """
+    if change <= goal:
+        return True
+    if change > 64.0 * EPSILON * bound:
+        return False
+    largest = 0.0
+    for s in range(size):
+        for j in range(s * length + first, s * length + first + n):
+            largest = max(largest, abs(x[j]))
+    if change <= 4.0 * EPSILON * largest:
+        return True
+    return change <= 64.0 * EPSILON * largest and seat.since > WINDOW
+
+
+@_jit
+def _may_extrapolate(seat, change):
+    """Note the change of a round; return whether the machine's iterates may be combined."""
+    if change < 0.5 * seat.reached:
+        seat.reached = change
+        seat.since = 0
+    else:
+        seat.since += 1
+    if seat.pause > 0:
+        seat.pause -= 1
+        if seat.pause == 0:
+            _renew(seat)
+        return False
+    if seat.since > PATIENCE:
+        seat.pause = PAUSE << min(seat.pauses, 40)
+        seat.pauses += 1
+        seat.since = 0
+        return False
+    if change > 2.0 * seat.last:
+        seat.used = 0
+    seat.last = change
+    seat.used = min(seat.used + 1, WINDOW)
+    return True
+
+
+@_jit
+def _reweigh(seat, first, share, slot, dots, gram, slots, factor, chosen, weights):
+    """Choose the weights with which a machine's iterates are combined next."""
+    for k in range(WINDOW):
+        total = 0.0
+        for j in range(k * LANES + first, k * LANES + first + share):
+            total += dots[j]
+        gram[slot, k] = total
+        gram[k, slot] = total
+    if seat.used < 2:
+        return
+    for k in range(seat.used):
+        slots[k] = (slot - k) % WINDOW
+    if not _weights(gram, slots, seat.used, factor, chosen):
+        seat.used = 0
+        return
+    for k in range(seat.used):
+        for j in range(k * LANES + first, k * LANES + first + share):
+            weights[j] = chosen[k]
+
+
+@_jit
 def score_batch(
-    start, stop, transitions, rewards, counts, discount, tolerance, alpha, lapse, n_actions,
-    width, offsets, successors, probabilities, labels, labelled, visited, parent, symbol,
-    subtree_end, subtree_steps, first_cell, cell_key, cell_count, keep, out, sweeps,
-    values_out,
+    start, stop, ring_space, transitions, rewards, counts, discount, tolerance, first_expert,
+    alpha, lapse, n_actions, width, offsets, successors, probabilities, discounted, labels,
+    entries, watch, n_watched, rows, tiles, visited, parent, symbol, subtree_end, subtree_steps,
+    first_cell, cell_key, cell_count, keep, out, sweeps, values_out,
 ):  # fmt: skip
     """Score the canonical machines start..stop-1.
 
     Args:
         start: first machine.
         stop: last machine + 1.
+        ring_space: float64[ring_size(n, rows)], zeros.
         transitions: int64[B, n, m], canonical.
         rewards: float64[B, n, m].
         counts: int64[B], reachable states.
         discount: of the expert.
         tolerance: float64[B], the error allowed in a value.
-        alpha: float64[B].
-        lapse: float64[B].
+        first_expert: int64[B + 1], where the experts of each machine begin.
+        alpha: float64[E].
+        lapse: float64[E].
         n_actions: A.
         width: successors per pair where rows are padded, else 0.
-        offsets: int64[S * A + 1], where rows begin if they are not.
-        successors: int32[...].
+        offsets: int64[S * A + 1].
+        successors: uint32[...], rows.
         probabilities: float64[...].
+        discounted: float64[...], probabilities times the discount.
         labels: int32[S].
-        labelled: int64[...], the states with a label.
-        visited: int64[U], the states where actions were demonstrated.
-        parent: int64[H], of each history, depth-first; 0 is the empty one.
+        entries: int32[S], the row of entering each labelled state.
+        watch: int32[S], the number of a watched state, or -1.
+        n_watched: how many are.
+        rows: in all.
+        tiles: int64[T + 1], where the parts of the world begin that are swept together.
+        visited: int64[U], the states with demonstrated actions.
+        parent: int64[H], of each history.
         symbol: int64[H], the last label of each history.
         subtree_end: int64[H], the next history that does not extend this one.
         subtree_steps: float64[H], steps at this history and all that extend it.
         first_cell: int64[H + 1].
-        cell_key: uint32[cells], position in `visited` * A + action.
+        cell_key: uint32[cells], action * U + position in `visited`.
         cell_count: float64[cells].
         keep: whether to write values.
-        out: float64[B], log likelihoods, written.
+        out: float64[E], log likelihoods, written.
         sweeps: int64[B], written.
         values_out: float64[B, n, S], written where `keep`.
     """
-    n = transitions.shape[1]
+    n, m = transitions.shape[1], transitions.shape[2]
     size = labels.shape[0]
-    states = n * size
-    longest = 0
-    if width == 0:
-        for i in range(size * n_actions):
-            longest = max(longest, offsets[i + 1] - offsets[i])
-    else:
-        longest = width
+    blocks = np.uintp((n + LANES - 1) // LANES)
+    length = np.int64(blocks) * LANES
+    share = n if length == LANES else LANES  # lanes of a machine in vectors of one row
+    seats = np.zeros(max(LANES // n, 1), dtype=SEAT)
+    ring = _from_line(ring_space)[: WINDOW * rows * length].reshape((WINDOW, rows * length))
+    changes = _aligned(WINDOW * n_watched * length).reshape((WINDOW, n_watched * length))
+    dots, weights = _aligned(WINDOW * LANES), _aligned(WINDOW * LANES)
+    largest, of_tile = _aligned(LANES), _aligned(LANES)
+    low, high = _aligned(LANES), _aligned(LANES)
+    paid = _aligned(m * length)
+    targets = np.zeros(m * length, dtype=np.uint32)
+    gram = np.zeros((len(seats), WINDOW, WINDOW))
+    factor, chosen = np.empty((WINDOW, WINDOW)), np.empty(WINDOW)
+    slots = np.empty(WINDOW, dtype=np.int64)
     live = np.zeros(n, dtype=np.bool_)
-    values = np.zeros(states)
-    entering = np.zeros(states)
-    policy = np.zeros(states, dtype=np.int32)
-    place = np.zeros(states, dtype=np.int32)
-    product_of = np.zeros(states, dtype=np.int32)
-    tally = np.zeros(BUCKETS, dtype=np.int64)
-    lengths = np.zeros(states, dtype=np.int64)
-    entries = states * longest
-    target = np.zeros(entries, dtype=np.int32)
-    factor = np.zeros(entries)
-    constant = np.zeros(states)
-    x = np.zeros(states)
-    moved = np.zeros(states, dtype=np.int64)
-    mark = np.zeros(states if width == 1 else 0, dtype=np.int32)
-    path = np.zeros(states if width == 1 else 0, dtype=np.int32)
-    n_watched = n * labelled.shape[0]
-    watched = np.zeros(n_watched, dtype=np.int64)
-    before = np.zeros(n_watched)
-    iterates = np.zeros((WINDOW, states))
-    changes = np.zeros((WINDOW, n_watched))
+    inside = np.zeros(rows)
+    many = visited.shape[0]
     memory = np.zeros(max(parent.shape[0], 1), dtype=np.int64)
-    q = np.zeros(n_actions)
-    table = np.zeros(n * visited.shape[0] * n_actions)
-    odds = np.zeros(visited.shape[0] * n_actions)
+    q, table, best = np.zeros(n * many * n_actions), np.zeros(n * many * n_actions), np.zeros(many)
+    odds = np.zeros(many * n_actions)
     bits = np.zeros(odds.shape[0], dtype=np.int64)
-    powers = bits.view(np.float64)
-    for b in range(start, stop):
-        sweeps[b] = 0
-        if _find_live(transitions[b], rewards[b], counts[b], live):
-            sweeps[b] = _solve(
-                counts[b], live, n_actions, width, offsets, successors, probabilities, labels,
-                labelled, transitions[b], rewards[b], discount, tolerance[b], values, entering,
-                policy, place, product_of, tally, longest, lengths, target, factor, constant, x,
-                watched, before, iterates, changes, q, moved, mark, path,
-            )  # fmt: skip
-        if keep:
+    floats = bits.view(np.float64)
+    most_rounds = (10_000 + 60.0 / (1.0 - discount)) / REPEAT  # plain sweeps would do by then
+    for number in range(len(seats)):
+        seats[number].machine = -1
+    waiting = start
+    active = 0
+    slot = 0
+    while True:
+        while waiting < stop and not _find_live(
+            transitions[waiting], rewards[waiting], counts[waiting], live
+        ):
+            for e in range(first_expert[waiting], first_expert[waiting + 1]):
+                out[e] = -math.log(n_actions) * subtree_steps[:1].sum()
+            waiting += 1
+        for number in range(len(seats)):
+            if seats[number].machine < 0 and waiting < stop:
+                _admit(
+                    seats[number], waiting, number, n, length, share, transitions[waiting],
+                    rewards[waiting], discount, labels, entries, paid, targets, ring[slot],
+                    weights, low, high,
+                )  # fmt: skip
+                waiting += 1
+                active += 1
+        if active == 0:
+            return
+        _combine(rows, blocks, ring, slot, weights, low, high)
+        slot = (slot + 1) % WINDOW
+        x = ring[slot]
+        _pass(
+            tiles, width, blocks, n_actions, offsets, successors, discounted, labels,
+            entries, x, paid, targets, watch, changes[slot], largest, of_tile,
+        )  # fmt: skip
+        for k in range(WINDOW):
+            _dots(n_watched * np.int64(blocks), changes[slot], changes[k], dots, k)
+        for number in range(len(seats)):
+            seat = seats[number]
+            b = seat.machine
+            if b < 0:
+                continue
+            first = number * share
+            for j in range(first, first + share):
+                weights[j] = 1.0
+                for k in range(1, WINDOW):
+                    weights[k * LANES + j] = 0.0
+            seat.rounds += 1
+            change = largest[first : first + share].max()
+            bound = max(-low[first], high[first])
+            goal = tolerance[b] * (1.0 - discount)
+            if seat.rounds <= most_rounds and not _converged(
+                change, goal, bound, seat, number * n, n, length, size, x
+            ):
+                if _may_extrapolate(seat, change):
+                    _reweigh(
+                        seat, first, share, slot, dots, gram[number], slots, factor, chosen,
+                        weights,
+                    )  # fmt: skip
+                continue
+            sweeps[b] = REPEAT * seat.rounds
+            seat.machine = -1
+            active -= 1
+            _find_live(transitions[b], rewards[b], counts[b], live)
             for y in range(counts[b]):
-                for s in range(size):
-                    values_out[b, y, s] = values[y * size + s] if live[y] else 0.0
-        if parent.shape[0] > 0:
-            out[b] = _log_likelihood(
-                counts[b], live, n_actions, width, offsets, successors, probabilities,
-                transitions[b], entering, alpha[b], lapse[b], size, visited, parent, symbol,
-                subtree_end, subtree_steps, first_cell, cell_key, cell_count, memory, q,
-                table, odds, bits, powers,
-            )  # fmt: skip
+                for row in range(rows):
+                    inside[row] = x[row * length + number * n + y]
+                if keep:
+                    _values(
+                        n_actions, width, offsets, successors, probabilities, inside,
+                        values_out[b, y],
+                    )  # fmt: skip
+                _visited_values(
+                    visited, n_actions, width, offsets, successors, probabilities, inside,
+                    q[y * many * n_actions : (y + 1) * many * n_actions],
+                )  # fmt: skip
+            for e in range(first_expert[b], first_expert[b + 1]):
+                table[:] = q
+                for y in range(counts[b]):
+                    if live[y]:
+                        _fill_table(
+                            n_actions, alpha[e], lapse[e], many,
+                            table[y * many * n_actions : (y + 1) * many * n_actions], best,
+                            odds, bits, floats,
+                        )  # fmt: skip
+                out[e] = _sum_cells(
+                    n_actions, live, transitions[b], many * n_actions, parent, symbol,
+                    subtree_end, subtree_steps, first_cell, cell_key, cell_count, memory, table,
+                )  # fmt: skip
 
 
 @_jit

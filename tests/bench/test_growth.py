@@ -9,7 +9,7 @@ from whence.bench import growth, timing
 from whence.bench.series import Growth, Sizes, WorldPoint
 
 TINY = Sizes(
-    worlds=(49, 100, 400),
+    worlds=(49, 100, 225),
     world_machines=2,
     episodes=20,
     machine_states=(1, 2, 3),
@@ -22,7 +22,9 @@ TINY = Sizes(
 
 @pytest.fixture(scope="module")
 def tiny() -> Growth:
-    return growth.measure(TINY, seed=0, tell=lambda _: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(timing, "ENOUGH", 0.0)
+        return growth.measure(TINY, seed=0, tell=lambda _: None)
 
 
 def test_every_figure_is_finite_and_positive(tiny: Growth) -> None:
@@ -46,8 +48,8 @@ def test_evidence_grows_with_the_steps(tiny: Growth) -> None:
 
 
 def test_worlds_are_as_large_as_asked_and_scored_by_the_same_machines(tiny: Growth) -> None:
-    assert [p.states for p in tiny.worlds] == [49, 100, 400]
-    assert [p.transitions for p in tiny.worlds] == [12 * s - 8 for s in (49, 100, 400)]
+    assert [p.states for p in tiny.worlds] == [49, 100, 225]
+    assert [p.transitions for p in tiny.worlds] == [12 * s - 8 for s in (49, 100, 225)]
     assert {p.machines for p in tiny.worlds} == {2}
     for p in tiny.worlds:
         assert p.nanoseconds * p.transitions == pytest.approx(1e3 * p.microseconds)
@@ -90,3 +92,8 @@ def test_the_least_of_the_runs_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     found = timing.least(lambda: calls.append("run"), warm_up=lambda: calls.append("warm"))
     assert found.wall == 2.0
     assert calls == ["warm", "run", "run", "run"]
+
+
+def test_what_runs_on_one_thread_counts_by_its_core() -> None:
+    assert timing.Timing(wall=9.0, cpu=4.0).core == 4.0
+    assert timing.Timing(wall=0.02, cpu=0.0).core == 0.02

@@ -80,7 +80,7 @@ def world_point(states: int, machines: int, episodes: int, seed: int) -> WorldPo
         warm_up=lambda: unremembered(posterior, first),
         runs=1,
     )
-    each = taken.wall / machines
+    each = taken.core / machines
     return WorldPoint(
         states=mdp.n_states,
         transitions=mdp.n_transitions,
@@ -116,7 +116,7 @@ def states_point(states: int, machines: int, seed: int) -> StatesPoint:
     posterior = _posterior(world.mdp, world.demonstrations(seed))
     tables = _distinct(_coffee_machines(world, states, machines, seed))
     count = len(tables[0])
-    each = _scoring(posterior, tables).wall / count
+    each = _scoring(posterior, tables).core / count
     return StatesPoint(states, states * world.mdp.n_states, count, 1e6 * each)
 
 
@@ -129,15 +129,15 @@ def steps_point(steps: int, machines: int, seed: int) -> StepsPoint:
     compiling = least(lambda: compile_evidence(world.mdp, demos), warm_up=_nothing, runs=1)
     posterior = _posterior(world.mdp, demos)
     tables = _coffee_machines(world, world.task.n_states, machines, seed)
-    whole = _scoring(posterior, tables).wall / machines
-    solve = _solving(world, tables, steps).wall / machines
+    whole = _scoring(posterior, tables).core / machines
+    solve = _solving(world, tables, steps).core / machines
     evidence = posterior.evidence[0]
     told = whole - solve > NOISE * solve
     return StepsPoint(
         steps=demos.n_steps,
         cells=evidence.n_cells,
         histories=evidence.n_histories,
-        compile_seconds=compiling.wall,
+        compile_seconds=compiling.core,
         microseconds=1e6 * whole,
         solve_microseconds=1e6 * solve,
         cell_nanoseconds=1e9 * (whole - solve) / evidence.n_cells if told else None,

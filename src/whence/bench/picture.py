@@ -14,7 +14,7 @@ _INK, _PAPER, _LINE, _QUIET = "#1f2328", "#ffffff", "#d8dee4", "#57606a"
 _HUES = ("#0072b2", "#d55e00", "#009e73")
 _PLOT_WIDTH, _PLOT_HEIGHT = 236.0, 158.0
 _LEFT, _TOP = 52.0, 62.0
-_PANEL_WIDTH, _PANEL_HEIGHT = 316.0, 278.0
+_PANEL_WIDTH, _PANEL_HEIGHT = 316.0, 268.0
 _COLUMNS, _MARGIN = 3, 14.0
 
 Points = tuple[tuple[float, float], ...]

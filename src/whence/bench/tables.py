@@ -127,6 +127,6 @@ def _threads(points: tuple[ThreadsPoint, ...]) -> Table:
         "Threads",
         ("threads", "ms", "ms of all cores", "cores at work", "gain"),
         rows,
-        f"A batch of {points[0].machines:,} coffee machines; where fewer cores than threads were "
-        "at work, others used them meanwhile.",
+        f"A batch of {points[0].machines:,} coffee machines; where fewer cores than threads are "
+        "at work, threads wait, for each other or for what else runs.",
     )

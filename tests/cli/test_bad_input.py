@@ -93,6 +93,12 @@ TABLE = [
     ("argument: long start", None, "", "world coffee --start " + "9" * 5000, "--start", "99999", "such as 2,1"),
     ("argument: other ending", None, "", "export coffee --to svg -o task.json", "task.json", ".json is not the ending of svg", "leave the ending out"),
     ("argument: a folder", None, "", "world .", ".", "a folder", "name a world file"),
+    ("argument: bench part", None, "", "bench --part engines", "--part", "engines", "known are engine"),
+    ("argument: bench machines", None, "", "bench --machines 0", "--machines", "0", "at least 1"),
+    ("argument: bench largest", None, "", "bench --part growth --largest 10", "--largest", "10", "from 1000 to 1000000"),
+    ("argument: bench seed", None, "", "bench --seed -1", "seed", "-1", "at least 0"),
+    ("argument: bench folder", "f", "", "bench -o f", "-o f", "file exists", "choose a place"),
+    ("argument: bench below a file", "f", "", "bench -o f/below", "-o f/below", "not a directory", "choose a place"),
     ("argument: demo world", None, "", "demo tea", "tea", "no built-in world", "coffee"),
 ]  # fmt: skip
 

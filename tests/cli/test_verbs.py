@@ -54,11 +54,15 @@ FIGURE_1 = ["y0 -l-> y1", "y0 -r/1-> y2"]
         "show coffee",
         "compare coffee coffee --world coffee",
         "export coffee --to dot,json -o task",
-        "bench --machines 25",
+        "bench --machines 3",
+        "bench --part growth --machines 3 --largest 1000 -o measured",
         "doctor",
     ],
 )
-def test_json_documents_have_the_documented_keys(run: Any, line: str) -> None:
+def test_json_documents_have_the_documented_keys(
+    run: Any, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("whence.bench.timing.ENOUGH", 0.0)
     whence.Demonstrations.from_episodes([([46], [0])]).save("demos.jsonl")
     code, out, err = run(f"{line} --json")
     assert code == 0, err

@@ -1,1 +1,1 @@
-"""Benchmarks: ratios measured in one run against named peers, one thread each."""
+"""Benchmarks: ratios to named peers measured in one run, and how time grows."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
-from whence._types import Floats, Ints
-from whence.bench.peers import QuantEconPeer
+from whence.bench.peers import QuantEconPeer, on_one_thread
+from whence.bench.timing import least, unremembered
 from whence.engines import reference
 from whence.expert import Expert
 from whence.posterior import Posterior
@@ -18,7 +16,7 @@ from whence.worlds import BUILT_IN
 
 CASES = (("coffee", 0.92), ("coffee", 0.99), ("recharge", 0.92), ("multi-coffee", 0.92))
 ALPHA = 50.0
-REPEATS = 3
+READ = 10  # machines, at most, that the readable engine scores
 
 
 @dataclass(frozen=True)
@@ -45,10 +43,6 @@ class Result:
     threads: float
     difference: float
 
-    def document(self) -> dict[str, float | str]:
-        """Return the fields as a JSON object."""
-        return asdict(self)
-
 
 def measure(name: str, discount: float, machines: int, seed: int) -> Result:
     """Measure one case on machines drawn from the prior."""
@@ -65,13 +59,20 @@ def measure(name: str, discount: float, machines: int, seed: int) -> Result:
     def ask_peer() -> list[float]:
         return [peer.log_likelihood(tables[0][i], tables[1][i]) for i in range(machines)]
 
-    ours = _seconds(lambda: _unremembered(one, tables)) / machines
-    every = _seconds(lambda: _unremembered(all_cores, tables)) / machines
-    slow = _seconds(ask_peer) / machines
-    readable = _seconds(
-        lambda: reference.log_likelihood(world.mdp, demos, tables[0][0], tables[1][0], expert)
-    )
-    difference = np.abs(_unremembered(one, tables) - ask_peer()).max()
+    def read() -> list[float]:
+        return [
+            reference.log_likelihood(world.mdp, demos, tables[0][i], tables[1][i], expert)
+            for i in range(few)
+        ]
+
+    few = min(machines, READ)
+    taken = least(lambda: unremembered(one, tables))
+    every = least(lambda: unremembered(all_cores, tables))
+    ours = taken.core / machines
+    with on_one_thread():
+        slow = least(ask_peer).core / machines
+        readable = least(read).core / few
+    difference = np.abs(unremembered(one, tables) - ask_peer()).max()
     return Result(
         world=name,
         discount=discount,
@@ -79,23 +80,6 @@ def measure(name: str, discount: float, machines: int, seed: int) -> Result:
         microseconds=1e6 * ours,
         quantecon=slow / ours,
         reference=readable / ours,
-        threads=ours / every,
+        threads=taken.wall / every.wall,
         difference=float(difference),
     )
-
-
-def _unremembered(posterior: Posterior, tables: tuple[Ints, Floats]) -> Floats:
-    """Score machines as if for the first time."""
-    posterior.forget()
-    return posterior.log_likelihood(*tables)
-
-
-def _seconds(run: Callable[[], object]) -> float:
-    """Return the least time of a few runs, the first of which only warms up."""
-    run()
-    times = []
-    for _ in range(REPEATS):
-        began = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - began)
-    return min(times)

@@ -6,6 +6,8 @@ policy iteration, and the likelihood is summed over the cells of the same eviden
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -27,10 +29,7 @@ class QuantEconPeer:
             import quantecon.markov
             import scipy.sparse
         except ImportError:
-            raise MissingExtraError(
-                "the benchmark needs the package quantecon; install it with: "
-                "pip install 'whence[bench]'"
-            ) from None
+            raise _missing("quantecon") from None
         self.solver: Any = quantecon.markov.DiscreteDP
         self.sparse: Any = scipy.sparse.csr_matrix
         self.mdp, self.evidence = mdp, evidence
@@ -65,6 +64,23 @@ class QuantEconPeer:
             memory[level] = following[above, self.evidence.symbol[level]]
         taken = seen[memory[self.owner], self.evidence.cell_key]
         return float(self.evidence.cell_count @ taken)
+
+
+@contextmanager
+def on_one_thread() -> Iterator[None]:
+    """Keep the linear algebra of NumPy and SciPy, as far as imported, to one thread."""
+    try:
+        import threadpoolctl
+    except ImportError:
+        raise _missing("threadpoolctl") from None
+    with threadpoolctl.threadpool_limits(limits=1):
+        yield
+
+
+def _missing(package: str) -> MissingExtraError:
+    return MissingExtraError(
+        f"the benchmark needs the package {package}; install it with: pip install 'whence[bench]'"
+    )
 
 
 def _by_depth(evidence: Evidence) -> list[Ints]:

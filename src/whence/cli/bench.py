@@ -2,36 +2,87 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from whence.cli.console import Output, output_options
 
+if TYPE_CHECKING:
+    from whence.bench.report import Report
+
 
 @click.command("bench")
+@click.option(
+    "--part",
+    default="engine",
+    show_default=True,
+    metavar="PART",
+    help="engine (beside other programs), growth, or all.",
+)
 @click.option("--machines", type=int, default=200, show_default=True, help="Scored in each case.")
+@click.option(
+    "--largest",
+    type=int,
+    default=100_000,
+    show_default=True,
+    metavar="S",
+    help="States of the largest world whose growth is measured.",
+)
 @click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FOLDER",
+    help="Write bench.json, README.md and growth.svg there.",
+)
 @output_options
-def command(machines: int, seed: int, out: Output) -> None:
-    """Measure how fast machines are scored, as ratios to other programs."""
-    from rich.table import Table
-
-    from whence.bench import engine
-    from whence.errors import ArgumentError
+def command(
+    part: str, machines: int, largest: int, seed: int, output: str | None, out: Output
+) -> None:
+    """Measure how fast machines are scored, and how that grows."""
+    from whence.bench import folder, report
     from whence.simulation import checked_seed
 
+    _check(part, machines, largest)
+    checked_seed(seed)
+    if output is not None:
+        folder.make(output)
+
+    def tell(what: str) -> None:
+        if not out.quiet:
+            click.echo(f"measuring {what} ...", err=True)
+
+    measured = report.measure(part, machines, largest, seed, tell)
+    written = [] if output is None else folder.save(measured, output)
+    out.document(measured.document() | {"written": written})
+    _show(measured, out)
+    out.show(*(f"wrote {path}" for path in written))
+
+
+def _check(part: str, machines: int, largest: int) -> None:
+    from whence.bench.growth import LARGEST, SMALLEST
+    from whence.bench.report import PARTS
+    from whence.errors import ArgumentError
+
+    if part not in PARTS:
+        raise ArgumentError(f"--part {part}: no such part; known are {', '.join(PARTS)}")
     if machines < 1:
         raise ArgumentError(f"--machines {machines}: give a number of at least 1")
-    checked_seed(seed)
-    results = []
-    for world, discount in engine.CASES:
-        if not out.quiet:
-            click.echo(f"measuring {world} at discount {discount} ...", err=True)
-        results.append(engine.measure(world, discount, machines, seed))
-    out.document({"cases": [r.document() for r in results], "machines": machines, "seed": seed})
-    table = Table("world", "discount", "µs a machine", "QuantEcon", "readable engine", "all cores")
-    for r in results:
-        ratios = [f"{ratio:.0f} times" for ratio in (r.quantecon, r.reference)]
-        table.add_row(
-            r.world, str(r.discount), f"{r.microseconds:.1f}", *ratios, f"{r.threads:.2f} times"
+    if not SMALLEST <= largest <= LARGEST:
+        raise ArgumentError(
+            f"--largest {largest}: give a number of states from {SMALLEST} to {LARGEST}"
         )
-    out.show(table, "one thread each; the last column is the gain of all cores over one")
+
+
+def _show(measured: Report, out: Output) -> None:
+    """Print a table for each part, its note below it."""
+    import rich.table
+
+    from whence.bench.tables import tables
+
+    for table in tables(measured):
+        shown = rich.table.Table(*table.columns, title=table.title, title_justify="left")
+        for row in table.rows:
+            shown.add_row(*row)
+        out.show(shown, table.note)

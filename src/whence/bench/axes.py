@@ -1,0 +1,56 @@
+"""Logarithmic axes: limits, ticks and how they are written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_LEAST = 0.7  # decades that an axis shows at least
+_DECADES = 1.8  # from this many on, ticks are powers of ten alone
+_SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A logarithmic axis.
+
+    Attributes:
+        low: the logarithm of its lower end, to base 10.
+        high: that of its upper end.
+        ticks: values to mark.
+    """
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def place(self, value: float) -> float:
+        """Return where a value stands: 0 at the lower end, 1 at the upper one."""
+        return (math.log10(value) - self.low) / (self.high - self.low)
+
+
+def axis_for(values: Iterable[float], ticks: Iterable[float] | None = None) -> Axis:
+    """Return an axis that shows positive values with some room on either side."""
+    logs = [math.log10(value) for value in values]
+    middle, half = (min(logs) + max(logs)) / 2, (max(logs) - min(logs)) / 2
+    if ticks is None:
+        half = max(half, _LEAST / 2)
+    low, high = middle - 1.12 * half, middle + 1.12 * half
+    return Axis(low, high, _ticks(low, high) if ticks is None else tuple(ticks))
+
+
+def written(value: float) -> str:
+    """Return a tick's text: plain where that is short, else a power of ten."""
+    exponent = round(math.log10(value))
+    if 1e-3 <= value < 1e4 or not math.isclose(value, 10.0**exponent):
+        return f"{value:,.10g}"
+    return "10" + str(exponent).translate(_SUPERSCRIPTS)
+
+
+def _ticks(low: float, high: float) -> tuple[float, ...]:
+    """Return powers of ten, and where these are few also twice and five times as much."""
+    steps = (1,) if high - low >= _DECADES else (1, 2, 5)
+    powers = range(math.floor(low), math.ceil(high) + 1)
+    marks = [float(f"{step}e{power}") for power in powers for step in steps]
+    return tuple(mark for mark in marks if low <= math.log10(mark) <= high)

@@ -20,6 +20,7 @@ MACHINE = (
     '{"format": "whence/machine/1", "alphabet": ["a"], "transitions": [[0]], "rewards": [[1]]}'
 )
 EPISODE = '{"states": [0, 1], "actions": [0]}\n'
+START = '{"states": [46], "actions": [0]}'
 MAP = "labels: a\nstarts: S\nmap:\nSa\n"
 
 
@@ -93,6 +94,24 @@ TABLE = [
     ("argument: long start", None, "", "world coffee --start " + "9" * 5000, "--start", "99999", "such as 2,1"),
     ("argument: other ending", None, "", "export coffee --to svg -o task.json", "task.json", ".json is not the ending of svg", "leave the ending out"),
     ("argument: a folder", None, "", "world .", ".", "a folder", "name a world file"),
+    ("argument: run folder taken", "d.jsonl", EPISODE, "infer coffee {} -o .", ".", "not empty", "name a new one"),
+    ("argument: run is a file", "d.jsonl", EPISODE, "infer coffee {} -o d.jsonl", "d.jsonl", "a file", "name a new folder"),
+    ("argument: run without parent", "d.jsonl", EPISODE, "infer coffee {} -o none/run", "none/run", "no folder none", "make it first"),
+    ("argument: method", "d.jsonl", START, "infer coffee {} -o run --method magic", "method", "'magic'", "known are annealing"),
+    ("argument: preset", "d.jsonl", START, "infer coffee {} -o run --preset tea", "preset", "'tea'", "known are recharge"),
+    ("argument: states", "d.jsonl", START, "infer coffee {} -o run --states 0", "states", "0", "at least 1"),
+    ("argument: no demonstrations", "w.map", MAP, "infer {} d.jsonl -o run", "d.jsonl", "cannot be read", "check the path"),
+    ("argument: t0", "d.jsonl", START, "infer coffee {} -o run --t0 5", "t0", "5.0", "at least t_min, 300"),
+    ("argument: p0", "d.jsonl", START, "infer coffee {} -o run --p0 1", "p0", "1.0", "up to, not including, 1"),
+    ("argument: beta", "d.jsonl", START, "infer coffee {} -o run --beta-t 2", "beta_t", "2.0", "at most 1"),
+    ("argument: every", "d.jsonl", START, "infer coffee {} -o run --every 0", "every", "0", "at least 1"),
+    ("argument: rule", "d.jsonl", START, "infer coffee {} -o run --rule cold", "rule", "'cold'", "modified, standard"),
+    ("argument: neighbours", "d.jsonl", START, "infer coffee {} -o run --neighbours two", "neighbours", "'two'", "several, one"),
+    ("argument: two temperatures", "d.jsonl", START, "infer coffee {} -o run --t-min 3 --temperature 4", "--temperature 4", "--t-min 3", "leave one of them out"),
+    ("argument: minutes", "d.jsonl", START, "infer coffee {} -o run --minutes 0", "minutes", "0.0", "above 0"),
+    ("argument: threads", "d.jsonl", START, "infer coffee {} -o run --threads 0", "threads", "0", "at least 1"),
+    ("argument: prior", "d.jsonl", START, "infer coffee {} -o run --p-self 1", "p_self", "1.0", "between 0 and 1"),
+    ("argument: one level", "d.jsonl", START, "infer coffee {} -o run --rewards 0", "levels", "(0.0,)", "more levels"),
     ("argument: demo world", None, "", "demo tea", "tea", "no built-in world", "coffee"),
 ]  # fmt: skip
 

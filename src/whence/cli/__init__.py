@@ -19,6 +19,7 @@ VERBS = (
     "check",
     "simulate",
     "score",
+    "infer",
     "evaluate",
     "show",
     "compare",

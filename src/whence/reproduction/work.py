@@ -1,0 +1,70 @@
+"""Independent jobs on several cores; what comes out does not depend on how many."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from typing import TypeVar
+
+from whence.errors import ArgumentError
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+
+OnDone = Callable[[int, int], None]
+
+
+def done_all(
+    function: Callable[[J], R], jobs: Sequence[J], workers: int, on_done: OnDone
+) -> list[R]:
+    """Return function(job) for every job, in the order of the jobs.
+
+    Args:
+        function: a module's own, so that other processes find it.
+        jobs: what to do; put long ones first.
+        workers: processes; with one, everything happens in this one.
+        on_done: called with how many are done, and of how many.
+    """
+    if workers < 1:
+        raise ArgumentError(f"threads is {workers}; give a whole number of at least 1")
+    if workers == 1:
+        return _here(function, jobs, on_done)
+    results: dict[int, R] = {}
+    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    try:
+        with _one_thread_each():
+            waiting = {pool.submit(function, job): i for i, job in enumerate(jobs)}
+        for future in as_completed(waiting):
+            results[waiting[future]] = future.result()
+            on_done(len(results), len(jobs))
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    return [results[i] for i in range(len(jobs))]
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Start processes whose linear algebra keeps to one thread; more would fight for cores."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _here(function: Callable[[J], R], jobs: Sequence[J], on_done: OnDone) -> list[R]:
+    results = []
+    for job in jobs:
+        results.append(function(job))
+        on_done(len(results), len(jobs))
+    return results

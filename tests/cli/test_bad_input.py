@@ -112,6 +112,11 @@ TABLE = [
     ("argument: threads", "d.jsonl", START, "infer coffee {} -o run --threads 0", "threads", "0", "at least 1"),
     ("argument: prior", "d.jsonl", START, "infer coffee {} -o run --p-self 1", "p_self", "1.0", "between 0 and 1"),
     ("argument: one level", "d.jsonl", START, "infer coffee {} -o run --rewards 0", "levels", "(0.0,)", "more levels"),
+    ("argument: reproduce world", None, "", "reproduce tea", "tea", "no built-in world", "coffee"),
+    ("argument: triples", None, "", "reproduce coffee --triples 0", "triples", "0", "at least 1"),
+    ("argument: reproduce threads", None, "", "reproduce coffee --threads 0", "--threads", "0", "at least 1"),
+    ("argument: reproduce seed", None, "", "reproduce coffee --seed -1", "seed", "-1", "at least 0"),
+    ("argument: reproduce folder", "d.jsonl", EPISODE, "reproduce coffee -o {}", "d.jsonl", "cannot be made", "another folder"),
     ("argument: demo world", None, "", "demo tea", "tea", "no built-in world", "coffee"),
 ]  # fmt: skip
 

@@ -55,6 +55,7 @@ FIGURE_1 = ["y0 -l-> y1", "y0 -r/1-> y2"]
         "show coffee",
         "compare coffee coffee --world coffee",
         "export coffee --to dot,json -o task",
+        "reproduce recharge --triples 1 --steps 2",
         "bench --machines 25",
         "doctor",
     ],

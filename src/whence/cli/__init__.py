@@ -24,6 +24,7 @@ VERBS = (
     "show",
     "compare",
     "export",
+    "reproduce",
     "bench",
     "doctor",
 )

@@ -32,6 +32,28 @@ TABLE_1 = {
     "multi-coffee": Published(1.37, 2.0),
 }
 
+# The machines that the paper inferred, as its supplement draws them.
+FIGURES = {
+    "recharge": RewardMachine.from_arrows(
+        ["y0 -l-> y1", "y0 -r/1-> y2"], alphabet=("t", "w", "l", "r")
+    ),
+    "coffee": RewardMachine.from_arrows(
+        ["y0 -c-> y1", "y0 -*-> y2", "y1 -o/1-> y2", "y1 -*-> y2"], alphabet=("c", "o", "*")
+    ),
+    "multi-coffee": RewardMachine.from_arrows(
+        [
+            "y0 -c-> y1",
+            "y0 -k-> y2",
+            "y0 -*-> y3",
+            "y1 -*-> y2",
+            "y1 -o/2-> y3",
+            "y2 -*-> y3",
+            "y2 -o/1-> y3",
+        ],
+        alphabet=("c", "k", "o", "*"),
+    ),
+}
+
 
 @dataclass(frozen=True)
 class Reference:

@@ -8,6 +8,7 @@ import numpy as np
 
 from whence._types import Ints
 from whence.machine import RewardMachine, number
+from whence.reproduction.paper import FIGURES
 from whence.worlds import World
 
 
@@ -17,6 +18,7 @@ def difference(machine: RewardMachine, world: World) -> list[str]:
     everywhere = machine.difference(truth)
     if everywhere is None:
         return ["It is the true machine."]
+    published = machine.same_as(FIGURES[world.name])
     inside = machine.difference(truth, world.mdp)
     sentences = [_told(machine, truth, everywhere)]
     if inside is None:
@@ -27,7 +29,8 @@ def difference(machine: RewardMachine, world: World) -> list[str]:
         )
     else:
         sentences.append("This world can produce that sequence.")
-    return sentences + _entries(machine, truth)
+    drawn = ["It is the machine that the paper draws."] if published else []
+    return drawn + sentences + _entries(machine, truth)
 
 
 def _told(machine: RewardMachine, truth: RewardMachine, labels: tuple[str, ...]) -> str:

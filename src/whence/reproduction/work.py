@@ -9,8 +9,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from typing import TypeVar
 
-from whence.errors import ArgumentError
-
 J = TypeVar("J")
 R = TypeVar("R")
 
@@ -27,13 +25,9 @@ def done_all(
     Args:
         function: a module's own, so that other processes find it.
         jobs: what to do; put long ones first.
-        workers: processes; with one, everything happens in this one.
+        workers: processes.
         on_done: called with how many are done, and of how many.
     """
-    if workers < 1:
-        raise ArgumentError(f"threads is {workers}; give a whole number of at least 1")
-    if workers == 1:
-        return _here(function, jobs, on_done)
     results: dict[int, R] = {}
     pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
     try:
@@ -60,11 +54,3 @@ def _one_thread_each() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-
-
-def _here(function: Callable[[J], R], jobs: Sequence[J], on_done: OnDone) -> list[R]:
-    results = []
-    for job in jobs:
-        results.append(function(job))
-        on_done(len(results), len(jobs))
-    return results

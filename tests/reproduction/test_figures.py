@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import pytest
+
+import whence
+from whence import RewardMachine
+from whence.reproduction import claims, figures, paper
+from whence.reproduction.baselines import Baselines
+from whence.reproduction.experiment import Plan, Results
+from whence.reproduction.page import machines, page
+from whence.reproduction.triples import ABLATION, Found
+
+TASK = whence.worlds.coffee().task
+REACH = RewardMachine.from_arrows(["a -o/1-> b"], alphabet=("c", "o", "*"))
+
+
+def found(
+    seed: int,
+    agent: float,
+    machine: RewardMachine = REACH,
+    gap: float = 0.0,
+    variant: str = "paper",
+) -> Found:
+    return Found(
+        world="coffee",
+        seed=seed,
+        variant=variant,
+        machine=machine,
+        agent=agent,
+        watched=0.5 + seed / 100,
+        score=-50.0 + gap,
+        truth_score=-50.0,
+        log_likelihood=-1.0,
+        truth_log_likelihood=-1.0,
+        same=machine.same_as(TASK),
+        same_in_world=machine.same_as(TASK),
+        acceptance=0.1,
+    )
+
+
+def results(*triples: Found, ablation: bool = False) -> Results:
+    baselines = tuple(Baselines("coffee", f.seed, 0.1, 0.2, 0.3) for f in triples)
+    plan = Plan(("coffee",), triples=3, ablation=ablation)
+    return Results(plan, {"coffee": paper.Reference(0.5, 0.7, 0.05, 0.575)}, triples, baselines)
+
+
+def test_the_sign_test_by_hand() -> None:
+    assert figures.sign_test(6, 0) == pytest.approx(2 / 64)
+    assert figures.sign_test(0, 5) == pytest.approx(2 / 32)
+    assert figures.sign_test(4, 1) == pytest.approx(2 * 6 / 32)
+    assert figures.sign_test(3, 3) == 1
+    assert figures.sign_test(0, 0) == 1
+
+
+def test_a_comparison_counts_pairs_and_judges_them() -> None:
+    pairs = [(1.0, 0.0)] * 6 + [(0.5, 0.5 + 1e-9)]
+    seen = figures.compared(pairs)
+    assert (seen.better, seen.worse, seen.equal, seen.verdict) == (6, 0, 1, "holds")
+    assert figures.compared([(b, a) for a, b in pairs]).verdict == "contradicted"
+    assert figures.compared(pairs[:5]).verdict == "not shown"
+
+
+def test_the_rows_of_the_table() -> None:
+    rows = figures.rows(results(found(0, 0.6), found(1, 0.1), found(2, 0.58)), "coffee")
+    expert, agent, label, state, cloning = rows
+    assert (expert.paper, expert.truth, expert.reached) == (0.55, 0.5, None)
+    assert expert.ours == pytest.approx(0.51)
+    assert (agent.paper, agent.ours, agent.least, agent.most) == (0.68, 0.58, 0.1, 0.6)
+    assert agent.reached == pytest.approx(2 / 3)
+    assert [row.ours for row in (label, state, cloning)] == [0.1, 0.3, 0.2]
+
+
+def test_outcomes_and_the_machines_that_stand_for_them() -> None:
+    triples = (found(0, 0.1, gap=1.0), found(1, 0.7, TASK), found(2, 0.7, TASK, gap=-2.0))
+    assert figures.outcome(triples) == figures.Outcome(
+        preferred=1, equal=1, missed=1, same=2, same_in_world=2
+    )
+    assert figures.most_frequent(triples) == (TASK, 2)
+    assert figures.best(triples).seed == 1
+
+
+def test_the_page_says_what_the_figures_say() -> None:
+    triples = [found(seed, 0.6, TASK) for seed in range(3)]
+    others = [found(s, 0.1, variant=v.name) for v in ABLATION for s in range(3)]
+    made = results(*triples, *others, ablation=True)
+    text = page(made)
+    assert "| coffee | r_a, this method | 0.68 | 0.600 | 0.600 to 0.600 | 100% | 0.700 |" in text
+    assert "It is the true machine." in text
+    assert "3, 0, 0 | 0.25 | **not shown** |" in text
+    assert set(machines(made)) == {"coffee-most-frequent", "coffee-best"}
+    assert all(f"({name}.svg)" in text for name in machines(made))
+    short = page(results(*triples))
+    assert "claims" not in short
+    assert "--no-ablation" in short
+
+
+def test_summaries_and_pairs_of_variants() -> None:
+    made = results(
+        *(found(s, 0.6) for s in range(3)),
+        *(found(s, 0.1, gap=s - 1.0, variant="one-change") for s in range(3)),
+    )
+    seen = claims.summary(made, "coffee", "one-change")
+    assert (seen.median, seen.reached, seen.same_in_world) == (0.1, 0, 0)
+    claim = claims.CLAIMS[1]
+    assert claims.by_return(made, claim, ("coffee",)).better == 3
+    by_score = claims.by_score(made, claim, ("coffee",))
+    assert by_score is not None
+    assert (by_score.better, by_score.equal, by_score.worse) == (1, 1, 1)
+    assert claims.by_score(made, claims.CLAIMS[2], ("coffee",)) is None
+    assert {c.variant for c in claims.CLAIMS} == {v.name for v in ABLATION}

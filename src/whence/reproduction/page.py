@@ -68,7 +68,7 @@ def _main(results: Results) -> str:
         for row in figures.rows(results, world):
             spread = f"{figure(row.least)} to {figure(row.most)}"
             lines.append(
-                [world, row.quantity, "" if row.paper is None else f"{row.paper:g}",
+                [world, row.quantity, "" if row.paper is None else str(row.paper),
                  figure(row.ours), spread, percent(row.reached), figure(row.truth)]
             )  # fmt: skip
     limits = ", ".join(

@@ -20,28 +20,25 @@ def difference(machine: RewardMachine, world: World) -> list[str]:
         return ["It is the true machine."]
     published = machine.same_as(FIGURES[world.name])
     inside = machine.difference(truth, world.mdp)
-    sentences = [_told(machine, truth, everywhere)]
+    told = "The shortest label sequence that tells it from the truth is "
+    sentences = [told + _paid(machine, truth, everywhere)]
     if inside is None:
         sentences.append("No label sequence that this world can produce tells the two apart.")
     elif inside != everywhere:
-        sentences.append(
-            "In this world, the shortest is another. " + _told(machine, truth, inside)
-        )
+        sentences.append(f"In this world, it is {_paid(machine, truth, inside)}")
     else:
         sentences.append("This world can produce that sequence.")
     drawn = ["It is the machine that the paper draws."] if published else []
     return drawn + sentences + _entries(machine, truth)
 
 
-def _told(machine: RewardMachine, truth: RewardMachine, labels: tuple[str, ...]) -> str:
+def _paid(machine: RewardMachine, truth: RewardMachine, labels: tuple[str, ...]) -> str:
+    """Return a sequence and what both machines pay on it."""
     paid = [
         " ".join(number(r) for r in m.over(truth.alphabet).run(labels).rewards)
         for m in (machine, truth)
     ]
-    return (
-        f"The shortest label sequence that tells it from the truth is `{' '.join(labels)}`: it "
-        f"pays {paid[0]}, the truth {paid[1]}."
-    )
+    return f"`{' '.join(labels)}`: it pays {paid[0]}, the truth {paid[1]}."
 
 
 def _entries(machine: RewardMachine, truth: RewardMachine) -> list[str]:

@@ -78,24 +78,30 @@ def infer(
         rows.append(how.row(state, info, chosen))
         if on_step is not None:
             on_step(state.step, chosen.steps)
-    finished = bool(state.step == chosen.steps)
+    run = _run(how, state, rows, posterior, chosen)
+    return replace(run, method=method, seed=int(seed), seconds=time.perf_counter() - began)
+
+
+def _run(how: Method, state: Any, rows: list[Row], posterior: Posterior, settings: Any) -> Run:
+    """Return what was found; who asked for it, and what it took, is filled in later."""
     best, log_likelihood, log_prior = _best(how, state, posterior)
+    runs = how.best(state).size
     return Run(
         best=best,
         score=log_likelihood / posterior.temperature + log_prior,
         log_likelihood=log_likelihood,
         log_prior=log_prior,
         temperature=posterior.temperature,
-        trace=_trace(rows, how.best(state).size),
-        evaluations=how.best(state).size * (state.step + 1),
-        seconds=time.perf_counter() - began,
-        seed=int(seed),
-        method=method,
-        settings=chosen,
-        expert=expert,
+        trace=_trace(rows, runs),
+        evaluations=runs * (state.step + 1),
+        seconds=0.0,
+        seed=0,
+        method="",
+        settings=settings,
+        expert=posterior.expert,
         prior=posterior.prior,
         rewards=posterior.levels,
-        stopped="steps" if finished else "minutes",
+        stopped="steps" if state.step == settings.steps else "minutes",
     )
 
 

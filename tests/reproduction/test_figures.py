@@ -6,7 +6,8 @@ import whence
 from whence import RewardMachine
 from whence.reproduction import claims, figures, paper
 from whence.reproduction.baselines import Baselines
-from whence.reproduction.experiment import Plan, Results
+from whence.reproduction.experiment import Plan, Results, most_frequent
+from whence.reproduction.nearby import Nearby
 from whence.reproduction.page import machines, page
 from whence.reproduction.triples import ABLATION, Found
 
@@ -41,7 +42,9 @@ def found(
 def results(*triples: Found, ablation: bool = False) -> Results:
     baselines = tuple(Baselines("coffee", f.seed, 0.1, 0.2, 0.3) for f in triples)
     plan = Plan(("coffee",), triples=3, ablation=ablation)
-    return Results(plan, {"coffee": paper.Reference(0.5, 0.7, 0.05, 0.575)}, triples, baselines)
+    known = {"coffee": paper.Reference(0.5, 0.7, 0.05, 0.575)}
+    around = (Nearby("coffee", 0, 5, 1.5, 27, 0, 3_000, 2),)
+    return Results(plan, known, triples, baselines, around)
 
 
 def test_the_sign_test_by_hand() -> None:
@@ -75,7 +78,7 @@ def test_outcomes_and_the_machines_that_stand_for_them() -> None:
     assert figures.outcome(triples) == figures.Outcome(
         preferred=1, equal=1, missed=1, same=2, same_in_world=2
     )
-    assert figures.most_frequent(triples) == (TASK, 2)
+    assert most_frequent(triples) == (TASK, 2)
     assert figures.best(triples).seed == 1
 
 
@@ -86,6 +89,7 @@ def test_the_page_says_what_the_figures_say() -> None:
     text = page(made)
     assert "| coffee | r_a, this method | 0.68 | 0.600 | 0.600 to 0.600 | 100% | 0.700 |" in text
     assert "It is the true machine." in text
+    assert "| coffee | 0 | 5 | 1.5 | 0 of 27 | 2 of 3,000 |" in text
     assert "3, 0, 0 | 0.25 | **not shown** |" in text
     assert set(machines(made)) == {"coffee-most-frequent", "coffee-best"}
     assert all(f"({name}.svg)" in text for name in machines(made))

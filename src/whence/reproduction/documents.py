@@ -7,7 +7,7 @@ from typing import Any
 
 from whence.machine import RewardMachine
 from whence.reproduction import claims, figures, words
-from whence.reproduction.experiment import Results
+from whence.reproduction.experiment import Results, most_frequent
 from whence.reproduction.triples import Found
 from whence.worlds import BUILT_IN
 
@@ -23,6 +23,7 @@ def document(results: Results) -> dict[str, Any]:
         "references": {name: asdict(r) for name, r in results.references.items()},
         "table": [asdict(row) for name in worlds for row in figures.rows(results, name)],
         "outcomes": {name: asdict(figures.outcome(results.of(name))) for name in worlds},
+        "surroundings": [asdict(s) for s in results.surroundings],
         "machines": {name: _machines(results, name) for name in worlds},
         "ablation": _ablation(results) if results.plan.ablation else None,
         "found": [_found(f) for f in results.found],
@@ -32,7 +33,7 @@ def document(results: Results) -> dict[str, Any]:
 
 def _machines(results: Results, name: str) -> dict[str, Any]:
     world, found = BUILT_IN[name](None), results.of(name)
-    machine, count = figures.most_frequent(found)
+    machine, count = most_frequent(found)
     top = figures.best(found)
     return {
         "most_frequent": _tables(machine)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whence.errors import ArgumentError
+from whence.machine import RewardMachine
 from whence.reproduction import paper
 from whence.reproduction.baselines import Baselines, baselines
+from whence.reproduction.nearby import Nearby, nearby
 from whence.reproduction.triples import ABLATION, BINARY, PAPER, Found, Job, Variant, anneal
 from whence.reproduction.work import OnDone, done_all
 from whence.simulation import checked_seed
@@ -63,12 +66,14 @@ class Results:
         references: of each world, by name.
         found: every triple of every variant.
         baselines: of every triple.
+        surroundings: of the most frequent machine of each world.
     """
 
     plan: Plan
     references: dict[str, paper.Reference]
     found: tuple[Found, ...]
     baselines: tuple[Baselines, ...]
+    surroundings: tuple[Nearby, ...] = ()
 
     def of(self, world: str, variant: str = PAPER.name) -> tuple[Found, ...]:
         """Return the triples of a variant on a world, by seed."""
@@ -81,14 +86,32 @@ class Results:
 
 def carry_out(plan: Plan, workers: int, on_done: OnDone) -> Results:
     """Do everything that is planned, the longest jobs first."""
-    jobs = _jobs(plan)
-    every = done_all(_do, jobs, workers, on_done)
-    return Results(
+    every = done_all(_do, _jobs(plan), workers, on_done)
+    results = Results(
         plan=plan,
         references={name: paper.reference(BUILT_IN[name](None)) for name in plan.worlds},
         found=tuple(r for r in every if isinstance(r, Found)),
         baselines=tuple(r for r in every if isinstance(r, Baselines)),
     )
+    return surveyed(results, workers)
+
+
+def surveyed(results: Results, workers: int) -> Results:
+    """Look around the machine that most triples found, in the first of them."""
+    jobs = []
+    for world in results.plan.worlds:
+        found = results.of(world)
+        machine, _ = most_frequent(found)
+        seed = next(f.seed for f in found if f.machine == machine)
+        jobs.append(Job(world, seed, PAPER, results.plan.steps))
+    seen = done_all(nearby, jobs, workers, lambda done, of: None)
+    return replace(results, surroundings=tuple(seen))
+
+
+def most_frequent(found: Sequence[Found]) -> tuple[RewardMachine, int]:
+    """Return the machine that most triples found, and how many; the first where several are."""
+    machine, count = Counter(f.machine for f in found).most_common(1)[0]
+    return machine, count
 
 
 def _jobs(plan: Plan) -> Sequence[Job | tuple[str, int]]:

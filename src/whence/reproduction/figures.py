@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from whence.machine import RewardMachine
 from whence.reproduction import paper
 from whence.reproduction.experiment import Results
 from whence.reproduction.triples import BINARY, PAPER, Found
@@ -105,12 +103,6 @@ def outcome(found: Sequence[Found]) -> Outcome:
         same=sum(f.same for f in found),
         same_in_world=sum(f.same_in_world for f in found),
     )
-
-
-def most_frequent(found: Sequence[Found]) -> tuple[RewardMachine, int]:
-    """Return the machine that most triples found, and how many; the first where several are."""
-    machine, count = Counter(f.machine for f in found).most_common(1)[0]
-    return machine, count
 
 
 def best(found: Sequence[Found]) -> Found:

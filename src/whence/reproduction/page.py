@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from whence.machine import RewardMachine
 from whence.reproduction import choices, claims, figures, paper, words
-from whence.reproduction.experiment import Plan, Results
+from whence.reproduction.experiment import Plan, Results, most_frequent
 from whence.reproduction.figures import Comparison
 from whence.reproduction.markdown import figure, percent, table
 from whence.reproduction.triples import PAPER
@@ -25,7 +25,7 @@ def machines(results: Results) -> dict[str, RewardMachine]:
     drawn = {}
     for world in results.plan.worlds:
         found = results.of(world)
-        drawn[f"{world}-most-frequent"] = figures.most_frequent(found)[0]
+        drawn[f"{world}-most-frequent"] = most_frequent(found)[0]
         drawn[f"{world}-best"] = figures.best(found).machine
     return drawn
 
@@ -96,6 +96,14 @@ ends: a method without memory sees both in the same states."""  # noqa: E501
 def _why(results: Results) -> str:
     head = ["world", "truth scores higher", "equal", "truth scores lower", "found the truth",
             "found it as far as this world can tell", "found the paper's"]  # fmt: skip
+    around = [
+        "world",
+        "seed",
+        "entries to the truth",
+        "changed by a proposal",
+        "better at one",
+        "better at two",
+    ]
     lines = []
     for world in results.plan.worlds:
         seen = figures.outcome(results.of(world))
@@ -109,14 +117,28 @@ Where a triple does not find the true machine, either the search missed it, or t
 prefers another one. In triples, of {results.plan.triples}, what was found against the true machine on the same
 demonstrations, and against the machine in the paper's figure:
 
-{table(head, lines)}"""  # noqa: E501
+{table(head, lines)}
+
+Around the most frequent machine of each world, in the first triple that found it: how many of its entries must change
+to make it the true machine, how many a late proposal changes on average, and how many valid machines score higher that
+are one or two changed entries away:
+
+{table(around, _around(results))}"""  # noqa: E501
+
+
+def _around(results: Results) -> list[list[str]]:
+    return [
+        [s.world, str(s.seed), str(s.to_truth), f"{s.changes:.1f}",
+         f"{s.better_ones} of {s.ones}", f"{s.better_twos} of {s.twos:,}"]
+        for s in results.surroundings
+    ]  # fmt: skip
 
 
 def _machines(results: Results) -> str:
     parts = ["## The machines found"]
     for name in results.plan.worlds:
         world, found = BUILT_IN[name](None), results.of(name)
-        machine, count = figures.most_frequent(found)
+        machine, count = most_frequent(found)
         top = figures.best(found)
         same = top.machine == machine
         title = f"found in {count} of {len(found)} triples"

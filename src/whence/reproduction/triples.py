@@ -117,8 +117,13 @@ def anneal(job: Job) -> Found:
     """Simulate the demonstrations of a triple, infer, and evaluate what was found."""
     world = BUILT_IN[job.world](None)
     demos = world.demonstrations(job.seed)
+    return _found(job, world, demos, inferred(job, world, demos))
+
+
+def inferred(job: Job, world: World, demos: Demonstrations) -> Run:
+    """Infer a machine as the job's variant does."""
     variant = job.variant
-    run = infer(
+    return infer(
         world.mdp,
         demos,
         states=world.task.n_states,
@@ -129,7 +134,6 @@ def anneal(job: Job) -> Found:
         seed=job.seed,
         threads=1,
     )
-    return _found(job, world, demos, run)
 
 
 def _found(job: Job, world: World, demos: Demonstrations, run: Run) -> Found:

@@ -45,7 +45,7 @@ def _entries(machine: RewardMachine, truth: RewardMachine) -> list[str]:
     """Name the entries that differ, states matched so that as few as possible do."""
     if machine.n_states != truth.n_states:
         return [f"It has {machine.n_states} states where the truth has {truth.n_states}."]
-    targets, rewards = _aligned(machine.over(truth.alphabet), truth)
+    targets, rewards = aligned(machine.over(truth.alphabet), truth)
     names = truth.state_names
     phrases = []
     for state, name in enumerate(names):
@@ -62,7 +62,7 @@ def _entries(machine: RewardMachine, truth: RewardMachine) -> list[str]:
     return [f"Entry by entry, with the truth's names for its states: {'; '.join(phrases)}."]
 
 
-def _aligned(machine: RewardMachine, truth: RewardMachine) -> tuple[Ints, Ints]:
+def aligned(machine: RewardMachine, truth: RewardMachine) -> tuple[Ints, Ints]:
     """Return the machine's tables with its states renumbered to look most like the truth's."""
     best, least = None, np.inf
     for rest in permutations(range(1, truth.n_states)):

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import multiprocessing
 import os
+import time
 
 import pytest
 
 import whence
-from whence.errors import ArgumentError
+from whence.errors import ArgumentError, WhenceError
 from whence.reproduction import triples, work
 from whence.reproduction.experiment import Plan
 
@@ -58,6 +60,18 @@ def test_jobs_come_back_in_order_from_processes_with_one_thread() -> None:
     assert seen == ["1", "1", None]
     assert told == [(1, 3), (2, 3), (3, 3)]
     assert dict(os.environ) == before
+
+
+def test_a_failing_job_ends_the_others_and_a_dying_one_is_a_message() -> None:
+    def interrupted(done: int, of: int) -> None:
+        raise KeyboardInterrupt
+
+    before = set(multiprocessing.active_children())
+    with pytest.raises(KeyboardInterrupt):
+        work.done_all(time.sleep, [0.0, 600.0, 600.0], 2, interrupted)
+    assert set(multiprocessing.active_children()) == before
+    with pytest.raises(WhenceError, match="use fewer threads"):
+        work.done_all(os._exit, [1], 1, lambda done, of: None)
 
 
 def test_plans_that_make_no_sense_are_refused() -> None:

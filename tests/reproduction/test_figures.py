@@ -112,3 +112,13 @@ def test_summaries_and_pairs_of_variants() -> None:
     assert (by_score.better, by_score.equal, by_score.worse) == (1, 1, 1)
     assert claims.by_score(made, claims.CLAIMS[2], ("coffee",)) is None
     assert {c.variant for c in claims.CLAIMS} == {v.name for v in ABLATION}
+
+
+def test_the_page_says_who_is_to_blame() -> None:
+    for gaps, sentence in (
+        ((-1.0, -1.0, -1.0), "the truth scores higher every time"),
+        ((1.0, 1.0, 1.0), "prefers another machine to the truth every time"),
+        ((1.0, -1.0, -1.0), "short of the truth in 2 of 3 triples, and the score prefers another"),
+    ):
+        text = page(results(*(found(s, 0.1, gap=gap) for s, gap in enumerate(gaps))))
+        assert sentence in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from whence.evaluation import expected_return
 from whence.expert import Expert
 from whence.planning import expert_policy, plan
@@ -56,6 +58,7 @@ def section(worlds: tuple[str, ...], triples: int) -> str:
     return OPEN.format(evidence=evidence(worlds), triples=triples)
 
 
+@cache
 def evidence(worlds: tuple[str, ...]) -> str:
     """Return a table: exact returns of expert and agent under other starts and experts."""
     published = [f"{TABLE_1[w].expert:.2f} / {TABLE_1[w].agent:.2f}" for w in worlds]

@@ -119,11 +119,29 @@ demonstrations, and against the machine in the paper's figure:
 
 {table(head, lines)}
 
+{" ".join(_blame(results, world) for world in results.plan.worlds)}
+
 Around the most frequent machine of each world, in the first triple that found it: how many of its entries must change
 to make it the true machine, how many a late proposal changes on average, and how many valid machines score higher that
 are one or two changed entries away:
 
 {table(around, _around(results))}"""  # noqa: E501
+
+
+def _blame(results: Results, world: str) -> str:
+    """Say what kept a world's triples from the truth."""
+    seen, triples = figures.outcome(results.of(world)), results.plan.triples
+    if seen.missed == triples:
+        return f"On {world}, the truth scores higher every time: the search stops short of it."
+    if seen.preferred == triples:
+        return (
+            f"On {world}, the score prefers another machine to the truth every time: at this "
+            "temperature, no better search would find it."
+        )
+    return (
+        f"On {world}, the search stops short of the truth in {seen.missed} of {triples} triples, "
+        f"and the score prefers another machine in {seen.preferred}."
+    )
 
 
 def _around(results: Results) -> list[list[str]]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TypeVar
+
+from whence.errors import WhenceError
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -29,13 +33,28 @@ def done_all(
         on_done: called with how many are done, and of how many.
     """
     results: dict[int, R] = {}
-    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_IGN),  # it is this process that is interrupted
+    )
     try:
         with _one_thread_each():
             waiting = {pool.submit(function, job): i for i, job in enumerate(jobs)}
         for future in as_completed(waiting):
             results[waiting[future]] = future.result()
             on_done(len(results), len(jobs))
+    except BrokenProcessPool:
+        raise WhenceError(
+            "a process ended before its work was done, perhaps for lack of memory; "
+            "use fewer threads"
+        ) from None
+    except BaseException:
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     return [results[i] for i in range(len(jobs))]

@@ -90,10 +90,9 @@ def by_return(results: Results, claim: Claim, worlds: tuple[str, ...]) -> Compar
     return _compared(results, claim, worlds, lambda f: f.agent)
 
 
-def by_score(results: Results, claim: Claim, worlds: tuple[str, ...]) -> Comparison | None:
-    """Compare the scores found, where the variant climbs the same score."""
-    if not claim.same_score:
-        return None
+def by_score(results: Results, claim: Claim, worlds: tuple[str, ...]) -> Comparison:
+    """Compare the scores found; it makes sense where the variant climbs the same score."""
+    assert claim.same_score
     return _compared(results, claim, worlds, lambda f: f.score)
 
 

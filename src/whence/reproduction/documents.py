@@ -52,16 +52,23 @@ def _ablation(results: Results) -> dict[str, Any]:
     variants = ("paper", *(claim.variant for claim in claims.CLAIMS))
     return {
         "variants": [asdict(claims.summary(results, w, v)) for v in variants for w in worlds],
-        "claims": [
-            {
-                "claim": claim.text,
-                "against": claim.without,
-                **asdict(claims.by_return(results, claim, worlds)),
-                "verdict": claims.by_return(results, claim, worlds).verdict,
-            }
-            for claim in claims.CLAIMS
-        ],
+        "claims": [_claim(results, claim) for claim in claims.CLAIMS],
     }
+
+
+def _claim(results: Results, claim: claims.Claim) -> dict[str, Any]:
+    worlds = results.plan.worlds
+    scores = claims.by_score(results, claim, worlds) if claim.same_score else None
+    return {
+        "claim": claim.text,
+        "against": claim.without,
+        "by_return": _comparison(claims.by_return(results, claim, worlds)),
+        "by_score": None if scores is None else _comparison(scores),
+    }
+
+
+def _comparison(c: figures.Comparison) -> dict[str, Any]:
+    return asdict(c) | {"verdict": c.verdict}
 
 
 def _found(found: Found) -> dict[str, Any]:

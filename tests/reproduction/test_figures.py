@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import whence
@@ -40,7 +42,8 @@ def found(
 
 
 def results(*triples: Found, ablation: bool = False) -> Results:
-    baselines = tuple(Baselines("coffee", f.seed, 0.1, 0.2, 0.3) for f in triples)
+    seeds = [f.seed for f in triples if f.variant == "paper"]
+    baselines = tuple(Baselines("coffee", seed, 0.1, 0.2, 0.3) for seed in seeds)
     plan = Plan(("coffee",), triples=3, ablation=ablation)
     known = {"coffee": paper.Reference(0.5, 0.7, 0.05, 0.575)}
     around = (Nearby("coffee", 0, 5, 1.5, 27, 0, 3_000, 2),)
@@ -56,11 +59,12 @@ def test_the_sign_test_by_hand() -> None:
 
 
 def test_a_comparison_counts_pairs_and_judges_them() -> None:
-    pairs = [(1.0, 0.0)] * 6 + [(0.5, 0.5 + 1e-9)]
+    pairs = [(1.0, 0.0)] * 9 + [(0.5, 0.5 + 1e-9)]
     seen = figures.compared(pairs)
-    assert (seen.better, seen.worse, seen.equal, seen.verdict) == (6, 0, 1, "holds")
+    assert (seen.better, seen.worse, seen.equal, seen.verdict) == (9, 0, 1, "holds")
+    assert seen.p == 2 / 512 < 0.05 / 11
     assert figures.compared([(b, a) for a, b in pairs]).verdict == "contradicted"
-    assert figures.compared(pairs[:5]).verdict == "not shown"
+    assert figures.compared(pairs[:8]).verdict == "not shown"
 
 
 def test_the_rows_of_the_table() -> None:
@@ -94,6 +98,7 @@ def test_the_page_says_what_the_figures_say() -> None:
     assert "| one changed entry | 0, 3, 0 | 0, 3, 0 | 1 | **not shown** |" in text
     assert set(machines(made)) == {"coffee-most-frequent", "coffee-best"}
     assert all(f"({name}.svg)" in text for name in machines(made))
+    assert "| behavioural cloning | 3, 0, 0 | 3, 0, 0 | 0.25 | **not shown** |" in text
     short = page(results(*triples))
     assert "claims" not in short
     assert "--no-ablation" in short
@@ -121,3 +126,14 @@ def test_the_page_says_who_is_to_blame() -> None:
     ):
         text = page(results(*(found(s, 0.1, gap=gap) for s, gap in enumerate(gaps))))
         assert sentence in text
+
+
+def test_worlds_disagree_where_the_signs_do() -> None:
+    plan = Plan(("coffee", "recharge"), triples=1, ablation=True)
+    triples = [found(0, 0.6), found(0, 0.1, variant="alpha-5"), found(0, 0.6, variant="alpha-500")]
+    other = [replace(f, world="recharge", agent=0.7 - f.agent) for f in triples]
+    made = Results(plan, {}, (*triples, *other), ())
+    by_name = {claim.variant: claim for claim in claims.CLAIMS}
+    assert claims.disagreement(made, by_name["alpha-5"])
+    assert not claims.disagreement(made, by_name["alpha-500"])
+    assert figures.against_baseline(results(found(0, 0.2)), ("coffee",), "per_state").worse == 1

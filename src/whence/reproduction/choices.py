@@ -32,13 +32,14 @@ were chosen so that the exact expected returns of the expert and of the truth's 
 
 {evidence}
 
-From the office's usual start, (2, 1), r_a on coffee would be well above the paper's, whatever the expert.
+From the office's usual start, (2, 1), r_a would be well above the paper's on coffee and half of it on multi coffee,
+whatever the expert's alpha.
 
 | open | chosen | why |
 |---|---|---|
 | where a machine reads | the label of each state entered; the first state's is not read | what the paper's product says: the reward is that of L(s') |
 | states without a label | the machine stays and pays 0 | the paper's labels cover every state, its figures have no symbol for the rest |
-| expert's alpha and alpha in inference | 30 and 50 | 50 is the paper's for inference; an expert of 50 earns more than its r_e (table above) |
+| expert's alpha and alpha in inference | 30 and 50 | 50 is the paper's for inference; an expert of 50 earns more than its r_e on coffee (table above) |
 | "changed to a new uniformly random value" | another value, each of the others equally likely | "new" |
 | "with a minimum of one change" | drawn given that there is at least one | the distribution of draws that do not count without a change |
 | an invalid neighbour | drawn again from the same machine | "we simply resample" |

@@ -19,7 +19,7 @@ class Claim:
         variant: the name of the variant without the choice.
         without: that variant, in words.
         text: what the paper says.
-        same_score: whether the variant climbs the same score, so that scores compare, too.
+        same_score: whether the best is kept by the same score, so that scores compare, too.
     """
 
     variant: str
@@ -91,9 +91,15 @@ def by_return(results: Results, claim: Claim, worlds: tuple[str, ...]) -> Compar
 
 
 def by_score(results: Results, claim: Claim, worlds: tuple[str, ...]) -> Comparison:
-    """Compare the scores found; it makes sense where the variant climbs the same score."""
+    """Compare the scores found; it makes sense where the best is kept by the same score."""
     assert claim.same_score
     return _compared(results, claim, worlds, lambda f: f.score)
+
+
+def disagreement(results: Results, claim: Claim) -> bool:
+    """Return whether the paper's choice earns more often more on one world, less on another."""
+    signs = [by_return(results, claim, (world,)) for world in results.plan.worlds]
+    return any(c.better > c.worse for c in signs) and any(c.worse > c.better for c in signs)
 
 
 def _compared(

@@ -64,6 +64,7 @@ def _claim(results: Results, claim: claims.Claim) -> dict[str, Any]:
         "against": claim.without,
         "by_return": _comparison(claims.by_return(results, claim, worlds)),
         "by_score": None if scores is None else _comparison(scores),
+        "worlds_disagree": claims.disagreement(results, claim),
     }
 
 

@@ -12,7 +12,8 @@ from whence.reproduction.experiment import Results
 from whence.reproduction.triples import BINARY, PAPER, Found
 
 CLOSE = 1e-6  # returns and scores this close are equal
-SIGNIFICANT = 0.05
+COMPARISONS = 11  # that a full page judges: 4 with baselines, 5 by return, 2 by score
+SIGNIFICANT = 0.05 / COMPARISONS
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """`holds`, `contradicted`, or `not shown`, at a level of 0.05."""
+        """`holds`, `contradicted`, or `not shown`, at a level of 0.05 over all comparisons."""
         if self.p >= SIGNIFICANT:
             return "not shown"
         return "holds" if self.better > self.worse else "contradicted"
@@ -154,6 +155,23 @@ def sign_test(better: int, worse: int) -> float:
     n = better + worse
     tail = sum(math.comb(n, k) for k in range(max(better, worse), n + 1)) / 2.0**n
     return min(1.0, 2.0 * tail)
+
+
+def against_baseline(results: Results, worlds: Sequence[str], name: str) -> Comparison:
+    """Compare the paper's method with a baseline on the same demonstrations."""
+    return compared(
+        [
+            (found.agent, getattr(baseline, name))
+            for world in worlds
+            for found, baseline in zip(results.of(world), results.baselines_of(world), strict=True)
+        ]
+    )
+
+
+def against_binary(results: Results, worlds: Sequence[str]) -> Comparison:
+    """Compare the paper's method with machines that pay 0 and 1 only."""
+    pairs = paired(results, worlds, BINARY.name)
+    return compared([(a.agent, b.agent) for a, b in pairs])
 
 
 def paired(results: Results, worlds: Sequence[str], variant: str) -> list[tuple[Found, Found]]:

@@ -8,7 +8,7 @@ from typing import Any
 from whence.machine import RewardMachine
 from whence.reproduction import claims, figures, words
 from whence.reproduction.experiment import Results, most_frequent
-from whence.reproduction.triples import Found
+from whence.reproduction.triples import BINARY, Found
 from whence.worlds import BUILT_IN
 
 
@@ -25,10 +25,21 @@ def document(results: Results) -> dict[str, Any]:
         "outcomes": {name: asdict(figures.outcome(results.of(name))) for name in worlds},
         "surroundings": [asdict(s) for s in results.surroundings],
         "machines": {name: _machines(results, name) for name in worlds},
+        "against_baselines": _against(results),
         "ablation": _ablation(results) if results.plan.ablation else None,
         "found": [_found(f) for f in results.found],
         "baselines": [asdict(b) for b in results.baselines],
     }
+
+
+def _against(results: Results) -> dict[str, Any]:
+    worlds = results.plan.worlds
+    names = ("markovian", "per_state", "cloning")
+    judged = {n: _comparison(figures.against_baseline(results, worlds, n)) for n in names}
+    binary = [world for world in worlds if results.of(world, BINARY.name)]
+    if binary:
+        judged["binary"] = _comparison(figures.against_binary(results, binary))
+    return judged
 
 
 def _machines(results: Results, name: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ MACHINE = (
     '{"format": "whence/machine/1", "alphabet": ["a"], "transitions": [[0]], "rewards": [[1]]}'
 )
 EPISODE = '{"states": [0, 1], "actions": [0]}\n'
+START = '{"states": [46], "actions": [0]}'
 MAP = "labels: a\nstarts: S\nmap:\nSa\n"
 
 
@@ -99,6 +100,29 @@ TABLE = [
     ("argument: bench seed", None, "", "bench --seed -1", "seed", "-1", "at least 0"),
     ("argument: bench folder", "f", "", "bench -o f", "-o f", "file exists", "choose a place"),
     ("argument: bench below a file", "f", "", "bench -o f/below", "-o f/below", "not a directory", "choose a place"),
+    ("argument: run folder taken", "d.jsonl", EPISODE, "infer coffee {} -o .", ".", "not empty", "name a new one"),
+    ("argument: run is a file", "d.jsonl", EPISODE, "infer coffee {} -o d.jsonl", "d.jsonl", "a file", "name a new folder"),
+    ("argument: run without parent", "d.jsonl", EPISODE, "infer coffee {} -o none/run", "none/run", "no folder none", "make it first"),
+    ("argument: method", "d.jsonl", START, "infer coffee {} -o run --method magic", "method", "'magic'", "known are annealing"),
+    ("argument: preset", "d.jsonl", START, "infer coffee {} -o run --preset tea", "preset", "'tea'", "known are recharge"),
+    ("argument: states", "d.jsonl", START, "infer coffee {} -o run --states 0", "states", "0", "at least 1"),
+    ("argument: no demonstrations", "w.map", MAP, "infer {} d.jsonl -o run", "d.jsonl", "cannot be read", "check the path"),
+    ("argument: t0", "d.jsonl", START, "infer coffee {} -o run --t0 5", "t0", "5.0", "at least t_min, 300"),
+    ("argument: p0", "d.jsonl", START, "infer coffee {} -o run --p0 1", "p0", "1.0", "up to, not including, 1"),
+    ("argument: beta", "d.jsonl", START, "infer coffee {} -o run --beta-t 2", "beta_t", "2.0", "at most 1"),
+    ("argument: every", "d.jsonl", START, "infer coffee {} -o run --every 0", "every", "0", "at least 1"),
+    ("argument: rule", "d.jsonl", START, "infer coffee {} -o run --rule cold", "rule", "'cold'", "modified, standard"),
+    ("argument: neighbours", "d.jsonl", START, "infer coffee {} -o run --neighbours two", "neighbours", "'two'", "several, one"),
+    ("argument: two temperatures", "d.jsonl", START, "infer coffee {} -o run --t-min 3 --temperature 4", "--temperature 4", "--t-min 3", "leave one of them out"),
+    ("argument: minutes", "d.jsonl", START, "infer coffee {} -o run --minutes 0", "minutes", "0.0", "above 0"),
+    ("argument: threads", "d.jsonl", START, "infer coffee {} -o run --threads 0", "threads", "0", "at least 1"),
+    ("argument: prior", "d.jsonl", START, "infer coffee {} -o run --p-self 1", "p_self", "1.0", "between 0 and 1"),
+    ("argument: one level", "d.jsonl", START, "infer coffee {} -o run --rewards 0", "levels", "(0.0,)", "more levels"),
+    ("argument: reproduce world", None, "", "reproduce tea", "tea", "no built-in world", "coffee"),
+    ("argument: triples", None, "", "reproduce coffee --triples 0", "triples", "0", "at least 1"),
+    ("argument: reproduce threads", None, "", "reproduce coffee --threads 0", "--threads", "0", "at least 1"),
+    ("argument: reproduce seed", None, "", "reproduce coffee --seed -1", "seed", "-1", "at least 0"),
+    ("argument: reproduce folder", "d.jsonl", EPISODE, "reproduce coffee -o {}", "d.jsonl", "cannot be made", "another folder"),
     ("argument: demo world", None, "", "demo tea", "tea", "no built-in world", "coffee"),
 ]  # fmt: skip
 

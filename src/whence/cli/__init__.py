@@ -19,10 +19,12 @@ VERBS = (
     "check",
     "simulate",
     "score",
+    "infer",
     "evaluate",
     "show",
     "compare",
     "export",
+    "reproduce",
     "bench",
     "doctor",
 )

@@ -10,7 +10,7 @@ from whence.errors import ArgumentError, FileError, MachineError
 from whence.expert import Expert
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
-from whence.prior import checked_levels
+from whence.prior import Prior, checked_levels
 from whence.product import in_world
 from whence.worlds import BUILT_IN, World
 
@@ -110,6 +110,15 @@ def levels(text: str | None, machines: list[RewardMachine]) -> tuple[float, ...]
         return checked_levels(tuple(float(part) for part in text.split(",")))
     except ValueError:
         raise ArgumentError(f"--rewards {text}: give numbers, such as 0,1") from None
+
+
+def prior(p_self: float | None, p_zero: float | None) -> Prior:
+    """Return the prior of `--p-self` and `--p-zero`; what they leave out is as in the paper."""
+    usual = Prior()
+    return Prior(
+        p_self=usual.p_self if p_self is None else p_self,
+        p_zero=usual.p_zero if p_zero is None else p_zero,
+    )
 
 
 def finite(value: float) -> float | None:

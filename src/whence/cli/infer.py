@@ -1,0 +1,162 @@
+"""whence infer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from whence.cli.console import Output, output_options
+
+if TYPE_CHECKING:
+    from whence.runs.result import Run
+    from whence.search.settings import Annealing
+
+ANNEALING = {
+    "t0": (float, "First temperature."),
+    "t_min": (float, "Lowest temperature; scores are compared at it."),
+    "beta_t": (float, "What the temperature is multiplied by."),
+    "p0": (float, "First chance that an entry changes."),
+    "p_min": (float, "Lowest such chance."),
+    "beta_p": (float, "What that chance is multiplied by."),
+    "every": (int, "Steps between two multiplications."),
+    "runs": (int, "Independent runs; the best machine of all is kept."),
+    "rule": (str, "modified: temperature on the likelihood only; or standard."),
+    "neighbours": (str, "Changed entries: several, or one."),
+}
+
+
+def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command one option for each setting of annealing."""
+    for name, (kind, text) in reversed(ANNEALING.items()):
+        option = click.option("--" + name.replace("_", "-"), name, type=kind, help=text)
+        function = option(function)
+    return function
+
+
+@click.command("infer")
+@click.argument("world")
+@click.argument("demos")
+@click.option("-o", "--output", metavar="RUN", required=True, help="A new folder for the run.")
+@click.option("--states", metavar="N", type=int, help="[default: the world's task's]")
+@click.option("--rewards", metavar="LEVELS", help="Such as 0,1.  [default: the world's, or 0,1]")
+@click.option("--alpha", type=float, help="Rationality, or inf.  [default: 50]")
+@click.option("--discount", type=float, help="[default: the world's, or 0.95]")
+@click.option("--lapse", type=float, default=0.0, show_default=True, help="Blind actions.")
+@click.option("--p-self", type=float, help="Prior chance of a self-loop.  [default: 3/5]")
+@click.option("--p-zero", type=float, help="Prior chance of a reward of 0.  [default: 3/4]")
+@click.option("--temperature", type=float, help="To compare scores at; annealing ends at it.")
+@click.option("--method", default="annealing", show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--steps", type=int, help="Steps of each run.  [default: the preset's]")
+@click.option("--minutes", type=float, help="Stop after so many.")
+@click.option("--threads", type=int, help="[default: all cores]")
+@click.option(
+    "--preset", help="Settings of the paper's Table 1.  [default: the world's, or coffee]"
+)
+@annealing_options
+@output_options
+def command(
+    world: str,
+    demos: str,
+    output: str,
+    states: int | None,
+    rewards: str | None,
+    alpha: float | None,
+    discount: float | None,
+    lapse: float,
+    p_self: float | None,
+    p_zero: float | None,
+    temperature: float | None,
+    method: str,
+    seed: int,
+    steps: int | None,
+    minutes: float | None,
+    threads: int | None,
+    preset: str | None,
+    out: Output,
+    **annealing: Any,
+) -> None:
+    """Infer the machine behind DEMOS and write it, and how it was found, to a folder."""
+    from whence.cli import inputs
+    from whence.cli.progress import progress
+    from whence.demos import Demonstrations
+    from whence.inference import infer
+    from whence.runs import folder
+
+    folder.check_free(output)
+    given = inputs.setting(world)
+    with progress(out, "inferring") as advance:
+        run = infer(
+            given.mdp,
+            Demonstrations.load(demos, given.mdp),
+            states=_states(states, given),
+            rewards=_levels(rewards, given),
+            expert=given.expert(alpha, discount, lapse, inputs.INFERENCE_ALPHA),
+            prior=inputs.prior(p_self, p_zero),
+            temperature=temperature,
+            method=method,
+            settings=_settings(preset or _usual_preset(given), annealing, temperature),
+            seed=seed,
+            steps=steps,
+            minutes=minutes,
+            threads=threads,
+            on_step=advance,
+        )
+    folder.write(output, run, {"world": world, "demos": demos})
+    out.document({"written": output} | folder.settings_document(run) | folder.result_document(run))
+    if not (out.json or out.quiet):
+        out.show(*_text(run, output))
+
+
+def _states(states: int | None, given: Any) -> int:
+    from whence.errors import ArgumentError
+
+    if states is not None:
+        return states
+    if given.built_in is None:
+        raise ArgumentError(
+            "--states is missing: a world from a file has no task of its own; say how many "
+            "states the machine has, such as --states 3"
+        )
+    return int(given.built_in.task.n_states)
+
+
+def _levels(rewards: str | None, given: Any) -> tuple[float, ...]:
+    from whence.cli import inputs
+
+    if rewards is None:
+        return given.built_in.rewards if given.built_in else (0.0, 1.0)
+    return inputs.levels(rewards, [])
+
+
+def _usual_preset(given: Any) -> str:
+    return given.built_in.name if given.built_in else "coffee"
+
+
+def _settings(preset: str, changes: dict[str, Any], temperature: float | None) -> Annealing:
+    """Return a preset with what the options change."""
+    from dataclasses import replace
+
+    from whence.errors import ArgumentError
+    from whence.search.settings import Annealing
+
+    said = {name: value for name, value in changes.items() if value is not None}
+    if temperature is not None and said.get("t_min", temperature) != temperature:
+        raise ArgumentError(
+            f"--temperature {temperature:g} and --t-min {said['t_min']:g} are the same thing to "
+            "annealing; leave one of them out"
+        )
+    return replace(Annealing.preset(preset), **said)
+
+
+def _text(run: Run, output: str) -> list[Any]:
+    from whence.drawing import terminal
+
+    return [
+        terminal.machine_text(run.best),
+        f"\nscore {run.score:,.2f} at temperature {run.temperature:g}: log likelihood "
+        f"{run.log_likelihood:,.2f}, log prior {run.log_prior:,.2f}",
+        f"{run.evaluations:,} machines scored in {run.seconds:.1f} s; wrote {output}",
+    ]

@@ -1,0 +1,88 @@
+"""whence reproduce."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from whence.cli.console import Output, output_options
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from whence.reproduction.experiment import Results
+
+
+@click.command("reproduce")
+@click.argument("world", required=False)
+@click.option("--triples", type=int, default=20, show_default=True, help="For each world.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the first triple.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FOLDER",
+    default="docs/reproduction",
+    show_default=True,
+    help="For the page and its pictures.",
+)
+@click.option(
+    "--ablation/--no-ablation",
+    default=False,
+    show_default=True,
+    help="Put the paper's claims about its choices to the test, too: six times the work.",
+)
+@click.option("--steps", type=int, help="In place of the paper's N, for a trial.")
+@click.option("--threads", type=int, help="Processes to use.  [default: all cores]")
+@output_options
+def command(
+    world: str | None,
+    triples: int,
+    seed: int,
+    output: str,
+    ablation: bool,
+    steps: int | None,
+    threads: int | None,
+    out: Output,
+) -> None:
+    """Run the paper's experiments again, beside its table, and write a page about it."""
+    import time
+
+    from whence.cli.progress import progress
+    from whence.engines.compiled import threads_available
+    from whence.errors import ArgumentError
+    from whence.reproduction import experiment, writing
+    from whence.reproduction.documents import document
+    from whence.worlds import BUILT_IN
+
+    began = time.perf_counter()
+    worlds = tuple(BUILT_IN) if world is None else (world,)
+    plan = experiment.Plan(worlds, triples, seed, ablation, steps)
+    workers = threads_available() if threads is None else threads
+    if workers < 1:
+        raise ArgumentError(f"--threads {workers}: give a whole number of at least 1")
+    writing.prepare(output)
+    with progress(out, "triples and baselines") as advance:
+        results = experiment.carry_out(plan, workers, advance)
+    written = writing.write(output, results)
+    seconds = time.perf_counter() - began
+    out.document(document(results) | {"written": written, "seconds": seconds})
+    if not (out.json or out.quiet):
+        out.show(_table(results), f"{seconds:.0f} s; wrote {written[0]}")
+
+
+def _table(results: Results) -> Table:
+    from rich.table import Table
+
+    from whence.reproduction.figures import rows
+    from whence.reproduction.markdown import figure, percent
+
+    table = Table("world", "", "the paper", "ours, median", "reach it", "the truth's own")
+    for world in results.plan.worlds:
+        for row in rows(results, world):
+            table.add_row(
+                world, row.quantity, figure(row.paper), figure(row.ours), percent(row.reached),
+                figure(row.truth),
+            )  # fmt: skip
+        table.add_section()
+    return table

@@ -1,0 +1,1 @@
+"""What a run of inference leaves behind: its result, and a folder."""

@@ -1,0 +1,115 @@
+"""A run as a folder: manifest.json, best.json, result.json, trace.npz.
+
+`best.json` is the machine. Each file is written whole or not at all, the manifest last: a folder
+that has one is complete.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from whence import files
+from whence.errors import FileError
+from whence.formats import arrays
+from whence.runs.result import Run
+
+MANIFEST = "whence/run/1"
+TRACE = "whence/trace/1"
+BEST, RESULT, STEPS, HEAD = "best.json", "result.json", "trace.npz", "manifest.json"
+
+
+def check_free(path: str | os.PathLike[str]) -> None:
+    """Refuse a place where no run can be written: one that is taken, or that cannot be made."""
+    folder = Path(path)
+    try:
+        if folder.is_dir():
+            if any(folder.iterdir()):
+                raise FileError(f"{path}: the folder is not empty; name a new one for the run")
+        elif folder.exists():
+            raise FileError(f"{path}: a file, not a folder; name a new folder for the run")
+        elif not folder.parent.is_dir():
+            raise FileError(f"{path}: there is no folder {folder.parent}; make it first")
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}; name another folder") from None
+
+
+def write(path: str | os.PathLike[str], run: Run, inputs: dict[str, Any]) -> None:
+    """Write a run.
+
+    Args:
+        path: the folder, which is made where there is none.
+        run: what to write.
+        inputs: what the run was made from, such as the names of files; kept in the manifest.
+    """
+    check_free(path)
+    folder = Path(path)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}; name another folder") from None
+    run.best.save(folder / BEST)
+    files.write_bytes(folder / RESULT, _json(result_document(run)))
+    files.write_bytes(folder / STEPS, arrays.write(_trace_arrays(run)))
+    files.write_bytes(folder / HEAD, _json(manifest_document(run, inputs)))
+
+
+def result_document(run: Run) -> dict[str, Any]:
+    """Return what a run found, for JSON: null stands for minus infinity."""
+    return {
+        "score": _finite(run.score),
+        "log_likelihood": _finite(run.log_likelihood),
+        "log_prior": run.log_prior,
+        "temperature": run.temperature,
+        "evaluations": run.evaluations,
+        "steps": run.steps,
+        "seconds": run.seconds,
+        "stopped": run.stopped,
+        "acceptance": float(run.trace.accepted.mean()) if run.steps else None,
+    }
+
+
+def settings_document(run: Run) -> dict[str, Any]:
+    """Return how a run was made, for JSON: null stands for an infinite alpha."""
+    return {
+        "method": run.method,
+        "seed": run.seed,
+        "states": run.best.n_states,
+        "rewards": list(run.rewards),
+        "alpha": _finite(run.expert.alpha),
+        "discount": run.expert.discount,
+        "lapse": run.expert.lapse,
+        "p_self": run.prior.p_self,
+        "p_zero": run.prior.p_zero,
+        "settings": dataclasses.asdict(run.settings),
+    }
+
+
+def manifest_document(run: Run, inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return what the run was made from, by what, and how."""
+    from whence import __version__
+
+    versions = {"whence": __version__, "numpy": np.__version__}
+    versions["python"] = platform.python_version()
+    head = {"format": MANIFEST, "inputs": inputs, "versions": versions}
+    return head | settings_document(run)
+
+
+def _trace_arrays(run: Run) -> arrays.Arrays:
+    names = [field.name for field in dataclasses.fields(run.trace)]
+    return {"format": np.array(TRACE)} | {name: getattr(run.trace, name) for name in names}
+
+
+def _json(document: dict[str, Any]) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,81 @@
+"""The result of a run of inference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from whence._types import Bools, Floats
+from whence.expert import Expert
+from whence.machine import RewardMachine
+from whence.prior import Prior
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trace:
+    """What happened at each step of each run; N steps, B runs.
+
+    Attributes:
+        score: float64[N, B], of the current machine at the run's temperature.
+        best: float64[N, B], the best score so far.
+        temperature: float64[N, B], at which the step was accepted or not.
+        accepted: bool[N, B], whether the proposal was.
+    """
+
+    score: Floats
+    best: Floats
+    temperature: Floats
+    accepted: Bools
+
+    def __repr__(self) -> str:
+        return f"<Trace: {self.score.shape[0]} steps of {self.score.shape[1]} runs>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run:
+    """What inference found, and how.
+
+    Attributes:
+        best: the machine with the highest score, in canonical form.
+        score: log_likelihood / temperature + log_prior.
+        log_likelihood: of the demonstrations under the best machine, at the finest tolerance.
+        log_prior: of the best machine, not normalised.
+        temperature: at which scores are compared.
+        trace: what happened at each step.
+        evaluations: machines that were scored, those remembered from before among them.
+        seconds: what it took.
+        seed: of every random choice.
+        method: its name.
+        settings: the method's.
+        expert: whose rationality was assumed.
+        prior: over machines.
+        rewards: the levels that machines may pay.
+        stopped: why it ended: `steps` or `minutes`.
+    """
+
+    best: RewardMachine
+    score: float
+    log_likelihood: float
+    log_prior: float
+    temperature: float
+    trace: Trace
+    evaluations: int
+    seconds: float
+    seed: int
+    method: str
+    settings: Any
+    expert: Expert
+    prior: Prior
+    rewards: tuple[float, ...]
+    stopped: str
+
+    @property
+    def steps(self) -> int:
+        """The number of steps made."""
+        return len(self.trace.score)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Run: {self.best.n_states} states, score {self.score:.2f}, {self.method}, "
+            f"{self.steps} steps>"
+        )

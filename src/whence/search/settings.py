@@ -1,0 +1,94 @@
+"""The settings of annealing, named as in the paper's Table 1, and its three columns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from whence.errors import ArgumentError
+
+RULES = ("modified", "standard")
+NEIGHBOURS = ("several", "one")
+
+
+@dataclass(frozen=True)
+class Annealing:
+    """How annealing goes about; by default as on the paper's coffee world.
+
+    Attributes:
+        t0: the first temperature, T0.
+        t_min: the lowest one, T; scores are compared at it.
+        beta_t: what the temperature is multiplied by, beta_T.
+        p0: the first probability that an entry changes.
+        p_min: the lowest one, p.
+        beta_p: what the probability is multiplied by.
+        every: iterations between two such multiplications, k.
+        steps: iterations of each run, N.
+        runs: independent runs; the best machine of all is kept.
+        rule: `modified`, temperature on the likelihood only, or `standard`, on the prior too.
+        neighbours: `several` changed entries, or `one`.
+    """
+
+    t0: float = 100_000.0
+    t_min: float = 300.0
+    beta_t: float = 0.96
+    p0: float = 0.5
+    p_min: float = 1 / 12
+    beta_p: float = 0.99
+    every: int = 5
+    steps: int = 1_000
+    runs: int = 3
+    rule: str = "modified"
+    neighbours: str = "several"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.t_min < math.inf:
+            raise ArgumentError(f"t_min is {self.t_min}; give a finite number above 0")
+        if not self.t_min <= self.t0 < math.inf:
+            raise ArgumentError(
+                f"t0 is {self.t0}; give a finite number of at least t_min, {self.t_min}"
+            )
+        if not 0 < self.p_min < 1:
+            raise ArgumentError(f"p_min is {self.p_min}; give a number between 0 and 1")
+        if not self.p_min <= self.p0 < 1:
+            raise ArgumentError(
+                f"p0 is {self.p0}; give a number from p_min, {self.p_min:g}, up to, not "
+                "including, 1"
+            )
+        for name, factor in (("beta_t", self.beta_t), ("beta_p", self.beta_p)):
+            if not 0 < factor <= 1:
+                raise ArgumentError(f"{name} is {factor}; give a number above 0, at most 1")
+        for name in ("every", "steps", "runs"):
+            _check_count(getattr(self, name), name)
+        _check_choice(self.rule, RULES, "rule")
+        _check_choice(self.neighbours, NEIGHBOURS, "neighbours")
+
+    @classmethod
+    def preset(cls, name: str) -> Annealing:
+        """Return a column of the paper's Table 1: recharge, coffee or multi-coffee."""
+        _check_choice(name, tuple(PRESETS), "preset")
+        return PRESETS[name]
+
+
+def _check_count(value: object, name: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ArgumentError(f"{name} is {value!r}; give a whole number of at least 1")
+
+
+def _check_choice(value: str, known: tuple[str, ...], name: str) -> None:
+    if value not in known:
+        raise ArgumentError(f"{name} is {value!r}; known are {', '.join(known)}")
+
+
+PRESETS = {
+    "recharge": Annealing(
+        t0=500_000, t_min=200, beta_t=0.98, p0=0.5, p_min=1 / 16, beta_p=0.99, every=5, steps=2_000
+    ),
+    "coffee": Annealing(
+        t0=100_000, t_min=300, beta_t=0.96, p0=0.5, p_min=1 / 12, beta_p=0.99, every=5, steps=1_000
+    ),
+    "multi-coffee": Annealing(
+        t0=1_000_000, t_min=50, beta_t=0.99, p0=0.5, p_min=1 / 16, beta_p=0.995, every=10,
+        steps=10_000,
+    ),
+}  # fmt: skip

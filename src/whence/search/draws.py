@@ -1,0 +1,50 @@
+"""Machines drawn from a posterior, or all that matter with their exact weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from whence._types import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Draws:
+    """N machines with the experts they were drawn with; n is the largest number of states.
+
+    Attributes:
+        transitions: int64[N, n, m]; rows from `n_states` on are unreachable.
+        rewards: float64[N, n, m].
+        n_states: int64[N].
+        alpha: float64[N].
+        lapse: float64[N].
+        discount: float64[N].
+        log_likelihood: float64[N].
+        log_prior: float64[N].
+        weight: float64[N], sums to 1; all the same where they are samples.
+        ladder: int64[N], which independent sampler made each, in order of time within one; all
+            0 and `exact` where the weights are computed.
+        exact: whether the weights are the posterior probabilities themselves.
+    """
+
+    transitions: Ints
+    rewards: Floats
+    n_states: Ints
+    alpha: Floats
+    lapse: Floats
+    discount: Floats
+    log_likelihood: Floats
+    log_prior: Floats
+    weight: Floats
+    ladder: Ints
+    exact: bool = False
+
+    @property
+    def size(self) -> int:
+        """The number of machines, N."""
+        return len(self.weight)
+
+    def __repr__(self) -> str:
+        kind = "exact weights" if self.exact else f"{len(np.unique(self.ladder))} samplers"
+        return f"<Draws: {self.size} machines, {kind}>"

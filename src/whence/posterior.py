@@ -18,7 +18,7 @@ from whence._types import Floats, Ints
 from whence.demos import Demonstrations
 from whence.engines.compiled import CompiledEngine
 from whence.errors import ArgumentError, MachineError
-from whence.evidence import compile_evidence
+from whence.evidence import Evidence, compile_evidence
 from whence.expert import Expert
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
@@ -29,7 +29,7 @@ from whence.sparse import offsets_of
 TOLERANCE = 1e-2
 FINEST = 1e-8
 FINEST_SHARE = 1e-12
-REMEMBERED = 1_000_000
+REMEMBERED = 250_000
 INFINITE_ALPHA_TOLERANCE = 1e-12
 EXPERT_BYTES = 16  # alpha and lapse, the last two numbers of a key
 
@@ -104,6 +104,12 @@ class Posterior:
             for (world, _), evidence in zip(pairs, self.evidence, strict=True)
         ]
         self._remembered: dict[bytes, float] = {}
+
+    @property
+    def seen(self) -> list[tuple[Evidence, LabeledMDP]]:
+        """The evidence of each world, with the world."""
+        worlds = [engine.mdp for engine in self._engines]
+        return list(zip(self.evidence, worlds, strict=True))
 
     @property
     def n_steps(self) -> int:

@@ -92,3 +92,29 @@ PRESETS = {
         steps=10_000,
     ),
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Tempering:
+    """How parallel tempering goes about.
+
+    Attributes:
+        ladders: independent ladders.
+        rungs: chains of each.
+        hottest: the highest temperature, in units of the lowest; by default where the
+            likelihood hardly matters.
+        warm_up: steps, at least, during which rungs and moves adapt.
+        pace: steps between two adaptations.
+        steps: at most, the warm-up among them.
+        trips: round trips that every ladder must have made before it may stop.
+        every: steps between two looks at whether the ladders agree.
+    """
+
+    ladders: int = 2
+    rungs: int = 20
+    hottest: float | None = None
+    warm_up: int = 400
+    pace: int = 50
+    steps: int = 20_000
+    trips: int = 10
+    every: int = 200

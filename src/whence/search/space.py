@@ -1,0 +1,176 @@
+"""The space that sampling moves in: machines of some sizes, padded to the largest, and a prior.
+
+A machine of k states fills the first k rows of its tables; rows behind are never reached. The
+target over labelled machines is P(n) prior / Z_n, where Z_n is the mass of the valid ones.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from whence._types import Bools, Floats, Ints
+from whence.prior import Prior
+
+
+class Machines(NamedTuple):
+    """Labelled machines.
+
+    Attributes:
+        transitions: int64[B, n, m].
+        paid: int64[B, n, m], indices of levels.
+        n_states: int64[B].
+    """
+
+    transitions: Ints
+    paid: Ints
+    n_states: Ints
+
+    def rows(self, chosen: Ints | Bools) -> Machines:
+        """Return some of them."""
+        return Machines(*(table[chosen] for table in self))
+
+    def copy(self) -> Machines:
+        """Return arrays that may be written to."""
+        return Machines(*(table.copy() for table in self))
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Which machines there are, and how likely each is before any demonstration.
+
+    Attributes:
+        sizes: the numbers of states, ascending.
+        m: symbols.
+        levels: rewards, ascending.
+        prior: of the entries.
+        log_size: float64[n + 1], log P(n) - log Z_n; minus infinity where n is not a size.
+        known_targets: int64[n, m], -1 where nothing is pinned.
+        known_paid: int64[n, m], the same for levels.
+    """
+
+    sizes: tuple[int, ...]
+    m: int
+    levels: tuple[float, ...]
+    prior: Prior
+    log_size: Floats
+    known_targets: Ints
+    known_paid: Ints
+
+    @property
+    def largest(self) -> int:
+        """The largest number of states, n."""
+        return self.sizes[-1]
+
+    @property
+    def zero(self) -> int:
+        """The index of the level 0."""
+        return self.levels.index(0.0)
+
+    def rewards(self, machines: Machines) -> Floats:
+        """Return float64[B, n, m]."""
+        return np.asarray(np.array(self.levels)[machines.paid])
+
+    def log_target(self, targets: Ints, own: Ints, n_states: Ints) -> Floats:
+        """Return the log probability of each target of an entry; shapes are broadcast."""
+        others = np.maximum(n_states - 1, 1)
+        away = math.log1p(-self.prior.p_self) - np.log(others)
+        loop = np.where(n_states > 1, math.log(self.prior.p_self), 0.0)
+        return np.asarray(np.where(targets == own, loop, away))
+
+    def log_paid(self, paid: Ints) -> Floats:
+        """Return the log probability of each level of an entry."""
+        others = max(len(self.levels) - 1, 1)
+        return np.asarray(
+            np.where(
+                paid == self.zero,
+                math.log(self.prior.p_zero),
+                math.log1p(-self.prior.p_zero) - math.log(others),
+            )
+        )
+
+    def draw_targets(self, rng: np.random.Generator, own: Ints, n_states: Ints) -> Ints:
+        """Return a target of each entry from the prior; shapes are broadcast."""
+        shape = np.broadcast_shapes(own.shape, n_states.shape)
+        others = rng.integers(0, np.maximum(n_states - 1, 1), size=shape)
+        moved = np.where(n_states > 1, others + (others >= own), own)
+        return np.where(rng.random(shape) < self.prior.p_self, own, moved)
+
+    def draw_paid(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
+        """Return a level of each entry from the prior."""
+        others = rng.integers(0, max(len(self.levels) - 1, 1), size=shape)
+        others = others + (others >= self.zero)
+        return np.where(rng.random(shape) < self.prior.p_zero, self.zero, others)
+
+    def log_prior(self, machines: Machines) -> Floats:
+        """Return float64[B]: minus infinity where a machine is not valid, or not as pinned."""
+        used = _used(machines.n_states, self.largest)[:, :, None]
+        own = np.arange(self.largest)[None, :, None]
+        entries = self.log_target(machines.transitions, own, machines.n_states[:, None, None])
+        entries = entries + self.log_paid(machines.paid)
+        total = np.where(used, entries, 0.0).sum(axis=(1, 2)) + self.log_size[machines.n_states]
+        return np.where(self.valid(machines), total, -np.inf)
+
+    def valid(self, machines: Machines) -> Bools:
+        """Return bool[B]: all states reached, something paid, and what is known is so."""
+        used = _used(machines.n_states, self.largest)
+        pays = ((machines.paid != self.zero) & used[:, :, None]).any(axis=(1, 2))
+        known = self.known_targets < 0
+        as_known = (known | (machines.transitions == self.known_targets)).all(axis=(1, 2))
+        known = self.known_paid < 0
+        as_known &= (known | (machines.paid == self.known_paid)).all(axis=(1, 2))
+        return np.asarray(pays & as_known & (_reached(machines.transitions) == used).all(axis=1))
+
+    def sample(self, rng: np.random.Generator, size: int) -> Machines:
+        """Return valid machines from the prior, with what is known set."""
+        weights = np.exp(self.log_size[list(self.sizes)] - self.log_size[list(self.sizes)].max())
+        kept: list[Machines] = []
+        count = 0
+        while count < size:
+            n_states = rng.choice(self.sizes, p=weights / weights.sum(), size=4 * size)
+            drawn = self._draw(rng, n_states)
+            drawn = drawn.rows(self.valid(drawn))
+            kept.append(drawn)
+            count += len(drawn.n_states)
+        return Machines(*(np.concatenate(tables)[:size] for tables in zip(*kept, strict=True)))
+
+    def _draw(self, rng: np.random.Generator, n_states: Ints) -> Machines:
+        shape = (len(n_states), self.largest, self.m)
+        own = np.arange(self.largest)[None, :, None]
+        counts = np.broadcast_to(n_states[:, None, None], shape)
+        targets = self.draw_targets(rng, np.broadcast_to(own, shape), counts)
+        machines = Machines(targets, self.draw_paid(rng, shape), n_states)
+        targets = np.where(self.known_targets >= 0, self.known_targets, machines.transitions)
+        paid = np.where(self.known_paid >= 0, self.known_paid, machines.paid)
+        return self.tidy(Machines(targets, paid, n_states))
+
+    def tidy(self, machines: Machines) -> Machines:
+        """Return machines whose unused rows stay put and pay 0."""
+        used = _used(machines.n_states, self.largest)[:, :, None]
+        own = np.arange(self.largest)[None, :, None]
+        return Machines(
+            np.where(used, machines.transitions, own),
+            np.where(used, machines.paid, self.zero),
+            machines.n_states,
+        )
+
+
+def _used(n_states: Ints, largest: int) -> Bools:
+    """Return bool[B, n]: which rows hold states."""
+    return np.asarray(np.arange(largest) < n_states[:, None])
+
+
+def _reached(transitions: Ints) -> Bools:
+    """Return bool[B, n]: which states can be reached from 0."""
+    size, n, _ = transitions.shape
+    leads = np.zeros((size, n, n), dtype=np.bool_)
+    machine = np.arange(size)[:, None, None]
+    leads[machine, np.arange(n)[None, :, None], transitions] = True
+    reached = np.zeros((size, n), dtype=np.bool_)
+    reached[:, 0] = True
+    for _ in range(n - 1):
+        reached = reached | (reached[:, :, None] & leads).any(axis=1)
+    return reached

@@ -1,0 +1,127 @@
+"""What a sampler samples: machines and experts, given the demonstrations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from whence._types import Bools, Floats, Ints
+from whence.posterior import Posterior
+from whence.search.space import Machines, Space
+from whence.search.unknowns import Experts, Unknowns
+
+
+class Chains(NamedTuple):
+    """Machines, experts and what is known of each pair.
+
+    Attributes:
+        machines: B of them.
+        experts: B of them.
+        log_likelihood: float64[B].
+        log_prior: float64[B], of machine and expert.
+    """
+
+    machines: Machines
+    experts: Experts
+    log_likelihood: Floats
+    log_prior: Floats
+
+    @property
+    def size(self) -> int:
+        """The number of chains, B."""
+        return len(self.log_prior)
+
+    def rows(self, chosen: Ints | Bools) -> Chains:
+        """Return some of them."""
+        return Chains(
+            self.machines.rows(chosen),
+            self.experts.rows(chosen),
+            self.log_likelihood[chosen],
+            self.log_prior[chosen],
+        )
+
+    def replaced(self, other: Chains, where: Bools) -> Chains:
+        """Return these chains with the other's rows where bool[B] says so."""
+        tables = where[:, None, None]
+        return Chains(
+            Machines(
+                np.where(tables, other.machines.transitions, self.machines.transitions),
+                np.where(tables, other.machines.paid, self.machines.paid),
+                np.where(where, other.machines.n_states, self.machines.n_states),
+            ),
+            Experts(
+                *(
+                    np.where(where, new, old)
+                    for new, old in zip(other.experts, self.experts, strict=True)
+                )
+            ),
+            np.where(where, other.log_likelihood, self.log_likelihood),
+            np.where(where, other.log_prior, self.log_prior),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The posterior over machines and experts.
+
+    Attributes:
+        space: the machines and their prior.
+        unknowns: the experts and their prior.
+        posteriors: one for each discount of the grid.
+        temperature: of the coldest chains; 1 is the Bayesian posterior.
+    """
+
+    space: Space
+    unknowns: Unknowns
+    posteriors: tuple[Posterior, ...]
+    temperature: float = 1.0
+
+    def log_likelihood(self, machines: Machines, experts: Experts) -> Floats:
+        """Return float64[B], all of one discount in one batch."""
+        result = np.empty(len(machines.n_states))
+        rewards = self.space.rewards(machines)
+        for number in np.unique(experts.discount):
+            rows = experts.discount == number
+            result[rows] = self.posteriors[number].log_likelihood(
+                machines.transitions[rows],
+                rewards[rows],
+                alpha=experts.alpha[rows],
+                lapse=experts.lapse[rows],
+            )
+        return result
+
+    def log_prior(self, machines: Machines, experts: Experts) -> Floats:
+        """Return float64[B]; minus infinity where a machine is not valid."""
+        return self.space.log_prior(machines) + self.unknowns.log_prior(experts)
+
+    def chains(self, machines: Machines, experts: Experts) -> Chains:
+        """Score machines; those without prior mass are not solved."""
+        log_prior = self.log_prior(machines, experts)
+        possible = np.isfinite(log_prior)
+        log_likelihood = np.full(len(log_prior), -np.inf)
+        if possible.any():
+            log_likelihood[possible] = self.log_likelihood(
+                machines.rows(possible), experts.rows(possible)
+            )
+        return Chains(machines, experts, log_likelihood, log_prior)
+
+    def sample(self, rng: np.random.Generator, size: int) -> Chains:
+        """Return chains from the prior."""
+        return self.chains(self.space.sample(rng, size), self.unknowns.sample(rng, size))
+
+    def score(self, chains: Chains) -> Floats:
+        """Return float64[B]: log likelihood / temperature + log prior of all labelled copies.
+
+        A machine of n states has (n - 1)! copies, each as likely.
+        """
+        copies = np.array([_log_factorial(n - 1) for n in range(self.space.largest + 1)])
+        more = copies[chains.machines.n_states] if len(self.space.sizes) > 1 else 0.0
+        with np.errstate(invalid="ignore"):
+            score = chains.log_likelihood / self.temperature + chains.log_prior + more
+        return np.where(np.isfinite(chains.log_prior), score, -np.inf)
+
+
+def _log_factorial(k: int) -> float:
+    return float(np.log(np.arange(1, k + 1)).sum())

@@ -1,0 +1,228 @@
+"""Parallel tempering over reward machines: the default method.
+
+Several independent ladders of chains, from the posterior at the coldest rung to one where the
+likelihood hardly matters at the hottest, advance together, and every step scores one batch of
+machines. A step makes one kind of move on every chain (Metropolis-Hastings, exact proposal
+ratios, invalid proposals rejected) and then swaps neighbours on each ladder. During the warm-up,
+rungs and the frequencies of moves adapt; then both are frozen, and the coldest chains are samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from whence._types import Bools, Floats, Ints
+from whence.search import ladder
+from whence.search.moves import MOVES, usable
+from whence.search.settings import Tempering
+from whence.search.target import Chains, Target
+from whence.search.unknowns import Experts
+
+EXPERT = "expert"
+SPREAD_SHARE = 0.1
+DAMPING = 0.5
+SAME_SCORE = 0.02  # scores this close are of equally good machines
+LEAST_SHARE = 0.03  # of each kind of move
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Where the ladders stand after `step` steps; L ladders of K rungs, chain l K + k.
+
+    Attributes:
+        step: steps done.
+        warm: the step at which the warm-up ended, or -1.
+        chains: L K of them.
+        best: the best that each ladder has met, L of them.
+        temperatures: float64[L, K].
+        replica: int64[L, K], who stands on each rung.
+        came_from_hot: bool[L, K], by replica.
+        trips: int64[L], round trips since the warm-up.
+        moves: the kinds of move.
+        shares: float64[moves], how often each is made.
+        tried: float64[moves], changes proposed since the last adaptation.
+        made: float64[moves], changes accepted.
+        swap_tried: float64[L, K - 1], since the last adaptation.
+        swap_chance: float64[L, K - 1], the sum of their probabilities.
+    """
+
+    step: int
+    warm: int
+    chains: Chains
+    best: Chains
+    temperatures: Floats
+    replica: Ints
+    came_from_hot: Bools
+    trips: Ints
+    moves: tuple[str, ...]
+    shares: Floats
+    tried: Floats
+    made: Floats
+    swap_tried: Floats
+    swap_chance: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Info:
+    """What a step did.
+
+    Attributes:
+        move: the kind of move.
+        proposed: the proposals.
+        log_ratio: float64[L K], the log of the acceptance ratio.
+        accepted: bool[L K].
+    """
+
+    move: str
+    proposed: Chains
+    log_ratio: Floats
+    accepted: Bools
+
+
+def init(rng: np.random.Generator, target: Target, settings: Tempering) -> State:
+    """Return ladders of chains drawn from the prior, with rungs up to where it rules."""
+    ladders, rungs = settings.ladders, settings.rungs
+    chains = target.sample(rng, ladders * rungs)
+    hottest = settings.hottest or _hottest(target, chains)
+    temperatures = ladder.geometric(target.temperature, hottest * target.temperature, rungs)
+    moves = usable(target.space) + ((EXPERT,) if target.unknowns.any else ())
+    order = np.argsort(-chains.log_likelihood.reshape(ladders, rungs), axis=1)
+    chains = chains.rows((np.arange(ladders)[:, None] * rungs + order).reshape(-1))
+    nothing = np.zeros(len(moves))
+    pairs = np.zeros((ladders, rungs - 1))
+    return State(
+        step=0,
+        warm=-1,
+        chains=chains,
+        best=_best(target, chains, ladders),
+        temperatures=np.tile(temperatures, (ladders, 1)),
+        replica=np.tile(np.arange(rungs), (ladders, 1)),
+        came_from_hot=np.zeros((ladders, rungs), dtype=np.bool_),
+        trips=np.zeros(ladders, dtype=np.int64),
+        moves=moves,
+        shares=np.full(len(moves), 1 / len(moves)),
+        tried=nothing,
+        made=nothing,
+        swap_tried=pairs,
+        swap_chance=pairs,
+    )
+
+
+def step(
+    rng: np.random.Generator, state: State, target: Target, settings: Tempering
+) -> tuple[State, Info]:
+    """Advance every chain by one move, and swap neighbours."""
+    number = int(rng.choice(len(state.moves), p=state.shares))
+    proposed, log_q = _propose(rng, state, state.moves[number], target)
+    log_ratio = acceptance(state.chains, proposed, state.temperatures.reshape(-1), log_q)
+    accepted = np.log(rng.random(state.chains.size)) < log_ratio
+    chains = state.chains.replaced(proposed, accepted)
+    best = _better(target, state.best, _best(target, chains, settings.ladders))
+    order, chance = ladder.swaps(
+        rng,
+        state.temperatures,
+        chains.log_likelihood.reshape(state.temperatures.shape),
+        bool(state.step % 2),
+    )
+    here = np.arange(settings.ladders)[:, None]
+    replica = state.replica[here, order]
+    came_from_hot, arrived = ladder.travelled(replica, state.came_from_hot)
+    made = np.arange(len(state.moves)) == number
+    following = State(
+        step=state.step + 1,
+        warm=state.warm,
+        chains=chains.rows((here * settings.rungs + order).reshape(-1)),
+        best=best,
+        temperatures=state.temperatures,
+        replica=replica,
+        came_from_hot=came_from_hot,
+        trips=state.trips + arrived,
+        moves=state.moves,
+        shares=state.shares,
+        tried=state.tried + made,
+        made=state.made + made * _useful(state.chains, proposed, accepted),
+        swap_tried=state.swap_tried + np.isfinite(chance),
+        swap_chance=state.swap_chance + np.nan_to_num(chance),
+    )
+    return adapted(following, target, settings), Info(
+        state.moves[number], proposed, log_ratio, accepted
+    )
+
+
+def acceptance(old: Chains, new: Chains, temperatures: Floats, log_q: Floats) -> Floats:
+    """Return float64[B], the log of the acceptance ratio: likelihood^(1/T) prior and proposals."""
+    with np.errstate(invalid="ignore"):
+        likelihood = (new.log_likelihood - old.log_likelihood) / temperatures
+        ratio = likelihood + new.log_prior - old.log_prior + log_q
+    same = np.isneginf(old.log_likelihood) & np.isneginf(new.log_likelihood)
+    ratio = np.where(same, new.log_prior - old.log_prior + log_q, ratio)
+    return np.where(np.isfinite(new.log_prior), ratio, -np.inf)
+
+
+def adapted(state: State, target: Target, settings: Tempering) -> State:
+    """Move the rungs and share the moves anew, now and then during the warm-up; end it.
+
+    It ends after `warm_up` steps, once all ladders have found equally good machines, or else
+    after half of all steps.
+    """
+    if state.warm >= 0 or state.step % settings.pace:
+        return state
+    rejection = (1 - state.swap_chance / np.maximum(state.swap_tried, 1)).mean(axis=0)
+    wanted = ladder.respaced(state.temperatures[0], rejection)
+    logs = (1 - DAMPING) * np.log(state.temperatures[0]) + DAMPING * np.log(wanted)
+    rate = np.sqrt((state.made + 0.5) / (state.tried + 1.0))
+    shares = LEAST_SHARE + rate / rate.sum()
+    score = target.score(state.best)
+    agreed = state.step >= settings.warm_up and float(np.ptp(score)) < SAME_SCORE
+    ended = agreed or state.step >= settings.steps // 2
+    return replace(
+        state,
+        warm=state.step if ended else -1,
+        temperatures=np.tile(np.exp(logs), (settings.ladders, 1)),
+        came_from_hot=state.came_from_hot & (not ended),
+        trips=state.trips * (not ended),
+        shares=shares / shares.sum(),
+        tried=np.zeros_like(state.tried),
+        made=np.zeros_like(state.made),
+        swap_tried=np.zeros_like(state.swap_tried),
+        swap_chance=np.zeros_like(state.swap_chance),
+    )
+
+
+def _propose(
+    rng: np.random.Generator, state: State, move: str, target: Target
+) -> tuple[Chains, Floats]:
+    machines, experts = state.chains.machines, state.chains.experts
+    if move == EXPERT:
+        changed: Experts = target.unknowns.propose(rng, experts)
+        return target.chains(machines, changed), np.zeros(state.chains.size)
+    proposed, log_q = MOVES[move](rng, machines, target.space)
+    return target.chains(proposed, experts), log_q
+
+
+def _useful(old: Chains, new: Chains, accepted: Bools) -> float:
+    """Return the share of chains that moved to a machine with another likelihood."""
+    return float((accepted & (new.log_likelihood != old.log_likelihood)).mean())
+
+
+def _best(target: Target, chains: Chains, ladders: int) -> Chains:
+    """Return the best chain of each ladder."""
+    score = target.score(chains).reshape(ladders, -1)
+    return chains.rows(np.arange(ladders) * score.shape[1] + score.argmax(axis=1))
+
+
+def _better(target: Target, old: Chains, new: Chains) -> Chains:
+    return old.replaced(new, target.score(new) > target.score(old))
+
+
+def _hottest(target: Target, chains: Chains) -> float:
+    """Return a temperature at which chains pass from one kind of machine to another.
+
+    A share of the spread of log likelihoods over the prior: most machines there are hopeless, and
+    need not be visited as often as the prior would.
+    """
+    finite = chains.log_likelihood[np.isfinite(chains.log_likelihood)]
+    spread = float(np.std(finite)) if len(finite) > 1 else 0.0
+    return max(2.0, SPREAD_SHARE * spread / target.temperature)

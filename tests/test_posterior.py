@@ -53,6 +53,17 @@ def test_a_machine_is_solved_once_and_remembered_to_the_bit() -> None:
     assert posterior.stats.seconds > 0
 
 
+def test_nothing_is_remembered_where_nothing_should_be_and_the_numbers_are_the_same() -> None:
+    transitions, rewards = _batch(2, 60)
+    alphas = np.tile([30.0, 50.0, math.inf], 20)
+    kept, afresh = _coffee(), _coffee()
+    usual = kept.log_likelihood(transitions, rewards, alpha=alphas)
+    for _ in range(2):
+        found = afresh.log_likelihood(transitions, rewards, alpha=alphas, remember=False)
+        assert found.tobytes() == usual.tobytes()
+    assert (afresh.stats.solves, afresh.stats.hits) == (120, 0)
+
+
 def test_relabelled_copies_and_unreachable_states_are_the_same_machine() -> None:
     posterior = _coffee()
     task = whence.worlds.coffee().task

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from whence import Prior, RewardMachine
+from whence._types import Floats, Ints
 from whence.canonical import valid
 from whence.errors import ArgumentError
-from whence.prior import checked_levels
+from whence.prior import checked_levels, log_size_prior
 
 
 def test_the_papers_formula_by_hand() -> None:
@@ -83,3 +84,47 @@ def test_impossible_samples_are_refused() -> None:
     for n, m, levels in ((0, 1, (0.0, 1.0)), (1, 0, (0.0, 1.0)), (1, 1, (0.0,))):
         with pytest.raises(ArgumentError, match="no valid machine"):
             Prior().sample(np.random.default_rng(0), n, m, levels, 3)
+
+
+SMALL = [(1, 1, 2), (1, 2, 3), (2, 1, 2), (2, 2, 2), (3, 1, 3), (3, 2, 2), (4, 1, 2)]
+
+
+def _valid_tables(n: int, m: int, levels: tuple[float, ...]) -> tuple[Ints, Floats]:
+    targets = np.array(list(product(range(n), repeat=n * m))).reshape(-1, n, m)
+    paid = np.array(list(product(levels, repeat=n * m))).reshape(-1, n, m)
+    transitions = np.repeat(targets, len(paid), axis=0)
+    rewards = np.tile(paid, (len(targets), 1, 1))
+    kept = valid(transitions, rewards)
+    return transitions[kept], rewards[kept]
+
+
+@pytest.mark.parametrize(("n", "m", "g"), SMALL)
+def test_the_normaliser_is_the_prior_of_all_valid_machines(n: int, m: int, g: int) -> None:
+    prior, levels = Prior(0.55, 0.3), tuple(float(level) for level in range(g))
+    total = np.exp(prior.log_prior(*_valid_tables(n, m, levels), levels)).sum()
+    assert prior.normaliser(n, m) == pytest.approx(math.log(total), rel=1e-11)
+
+
+def test_the_normaliser_keeps_its_digits_where_valid_machines_are_rare() -> None:
+    # one symbol: 0 leads to a chain through all states, the last one anywhere: 19! orders
+    prior = Prior(0.5, 0.75)
+    expected = math.lgamma(20) + 19 * math.log(0.5 / 19) + math.log1p(-(0.75**20))
+    assert prior.normaliser(20, 1) == pytest.approx(expected, rel=1e-11)
+
+
+def test_masses_over_a_range_of_sizes_sum_to_one() -> None:
+    prior, levels, sizes = Prior(0.7, 0.4), (0.0, 1.0), range(1, 4)
+    masses = []
+    for n in sizes:
+        transitions, rewards = _valid_tables(n, 2, levels)
+        copies = math.factorial(n - 1)
+        mass = np.exp(prior.log_mass(transitions, rewards, levels, sizes)).sum() / copies
+        masses.append(mass)
+    assert masses == pytest.approx([4 / 7, 2 / 7, 1 / 7], rel=1e-11)
+    assert math.exp(log_size_prior(5, range(5, 6))) == pytest.approx(1, rel=1e-14)
+
+
+def test_no_valid_machine_has_no_normaliser() -> None:
+    for n, m in ((0, 1), (1, 0)):
+        with pytest.raises(ArgumentError, match="no valid machine"):
+            Prior().normaliser(n, m)

@@ -13,6 +13,7 @@ from whence.planning import Policy, expert_policy, plan
 from whence.posterior import Posterior
 from whence.prior import Prior
 from whence.runs.result import Run
+from whence.search.exhaustive import Exhaustive
 from whence.search.settings import Annealing
 from whence.simulation import simulate
 
@@ -23,6 +24,7 @@ __all__ = [
     "Demonstrations",
     "Episode",
     "Evaluation",
+    "Exhaustive",
     "Expert",
     "Grid",
     "LabeledMDP",

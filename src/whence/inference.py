@@ -20,6 +20,7 @@ from whence.prior import Prior
 from whence.runs.result import Run, Trace
 from whence.search.methods import Method, Row
 from whence.search.methods import method as find_method
+from whence.search.sizes import Sizes, checked_sizes
 from whence.simulation import checked_seed
 
 STREAM = 1  # apart from the stream of `simulate`, which uses the seed itself
@@ -31,7 +32,7 @@ def infer(
     mdp: LabeledMDP | Worlds,
     demos: Demonstrations | None = None,
     *,
-    states: int,
+    states: Sizes,
     expert: Expert,
     rewards: tuple[float, ...] = (0.0, 1.0),
     prior: Prior | None = None,
@@ -49,13 +50,14 @@ def infer(
     Args:
         mdp: a world, or pairs of a world and its demonstrations, which one machine explains.
         demos: the demonstrations of the one world.
-        states: n, the number of machine states.
+        states: n, the number of machine states; with `exhaustive` also the least and the most,
+            such as (2, 5), or a range.
         expert: who demonstrates.
         rewards: the levels that machines may pay.
         prior: over machines; the paper's by default.
         temperature: at which scores are compared; annealing ends at it, in place of `t_min`.
-        method: `annealing`, the paper's.
-        settings: the method's, such as `Annealing.preset("coffee")`.
+        method: `annealing`, the paper's, or `exhaustive`, which scores every machine.
+        settings: the method's, such as `Annealing.preset("coffee")` or `Exhaustive(limit=10**8)`.
         seed: of every random choice.
         steps: iterations, in place of the settings'.
         minutes: stop after so many, even if there are steps left.
@@ -67,41 +69,48 @@ def infer(
     chosen = _settled(how, settings, steps, temperature)
     deadline = began + _seconds(minutes)
     posterior = Posterior(
-        mdp, demos, expert=expert, prior=prior, rewards=rewards,
+        mdp, demos, expert=_checked_expert(expert, method), prior=prior, rewards=rewards,
         temperature=how.temperature(chosen), threads=_checked_threads(threads),
     )  # fmt: skip
     rng = np.random.default_rng(np.random.SeedSequence(checked_seed(seed), spawn_key=(STREAM,)))
-    state = how.init(rng, posterior, _checked_states(states), chosen)
+    sizes = checked_sizes(states)
+    state = how.init(rng, posterior, sizes, chosen)
+    steps_in_all = how.steps(state, chosen)
     rows: list[Row] = []
-    while state.step < chosen.steps and time.perf_counter() < deadline:
+    while state.step < steps_in_all and time.perf_counter() < deadline:
         state, info = how.step(rng, state, posterior, chosen)
         rows.append(how.row(state, info, chosen))
         if on_step is not None:
-            on_step(state.step, chosen.steps)
+            on_step(state.step, steps_in_all)
     run = _run(how, state, rows, posterior, chosen)
-    return replace(run, method=method, seed=int(seed), seconds=time.perf_counter() - began)
+    return replace(
+        run, method=method, states=sizes, seed=int(seed), seconds=time.perf_counter() - began
+    )
 
 
 def _run(how: Method, state: Any, rows: list[Row], posterior: Posterior, settings: Any) -> Run:
     """Return what was found; who asked for it, and what it took, is filled in later."""
     best, log_likelihood, log_prior = _best(how, state, posterior)
-    runs = how.best(state).size
+    draws, exact = how.exact(state, posterior) or (None, None)
     return Run(
         best=best,
         score=log_likelihood / posterior.temperature + log_prior,
         log_likelihood=log_likelihood,
         log_prior=log_prior,
         temperature=posterior.temperature,
-        trace=_trace(rows, runs),
-        evaluations=runs * (state.step + 1),
+        trace=_trace(rows, how.best(state).size),
+        evaluations=how.evaluations(state),
         seconds=0.0,
+        states=range(0),
         seed=0,
         method="",
         settings=settings,
         expert=posterior.expert,
         prior=posterior.prior,
         rewards=posterior.levels,
-        stopped="steps" if state.step == settings.steps else "minutes",
+        stopped="steps" if state.step == how.steps(state, settings) else "minutes",
+        draws=draws,
+        exact=exact,
     )
 
 
@@ -132,17 +141,23 @@ def _settled(how: Method, settings: Any, steps: int | None, temperature: float |
     chosen = how.defaults if settings is None else settings
     if not isinstance(chosen, kind):
         raise ArgumentError(f"settings are {chosen!r}; give {kind.__name__} settings")
+    if steps is not None and not hasattr(chosen, "steps"):
+        raise ArgumentError(
+            f"steps is {steps}; this method ends when every machine is scored: leave steps out, "
+            "or limit the minutes"
+        )
     if steps is not None:
         chosen = replace(chosen, steps=steps)
     return chosen if temperature is None else how.with_temperature(chosen, temperature)
 
 
-def _checked_states(states: object) -> int:
-    if isinstance(states, bool) or not isinstance(states, int | np.integer) or states < 1:
+def _checked_expert(expert: object, method: str) -> Expert:
+    if not isinstance(expert, Expert):
         raise ArgumentError(
-            f"states is {states!r}; give one whole number of at least 1, the machine's states"
+            f"expert is {expert!r}; {method} needs a known one: give an Expert, such as "
+            "Expert(alpha=50, discount=0.92)"
         )
-    return int(states)
+    return expert
 
 
 def _checked_threads(threads: object) -> int | None:

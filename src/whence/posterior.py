@@ -124,6 +124,7 @@ class Posterior:
         alpha: npt.ArrayLike | None = None,
         lapse: npt.ArrayLike | None = None,
         tolerance: float | None = None,
+        remember: bool = True,
     ) -> Floats:
         """Return float64[B], within `tolerance` of exact.
 
@@ -134,6 +135,8 @@ class Posterior:
             lapse: in place of the expert's, one for all or float[B].
             tolerance: in place of the posterior's, in nats. Above a discount of 0.99 the
                 rounding of large values is the limit, about 1e-10 times the result's size.
+            remember: whether to look machines up, and to keep them. Without, each is solved,
+                to the same number: for machines that never come back.
         """
         began = time.perf_counter()
         tables = self._checked(transitions, rewards)
@@ -141,8 +144,9 @@ class Posterior:
         experts = self._experts(alpha, lapse, size)
         allowed = self.tolerance if tolerance is None else _positive(tolerance, "tolerance")
         result = np.zeros(size)
+        of_world = self._of_world if remember else self._of_world_afresh
         for number in range(len(self._engines)):
-            result += self._of_world(number, tables, experts, allowed)
+            result += of_world(number, tables, experts, allowed)
         self._count(seconds=time.perf_counter() - began)
         return result
 
@@ -194,6 +198,22 @@ class Posterior:
         found = [self._remembered[key] for key in keys]
         self._forget_oldest()
         return np.array(found)
+
+    def _of_world_afresh(
+        self,
+        number: int,
+        tables: tuple[Ints, Floats],
+        experts: tuple[Floats, Floats],
+        allowed: float,
+    ) -> Floats:
+        """Return float64[B] for one world; solve every machine, and remember none."""
+        engine, columns = self._engines[number], self._columns[number]
+        canonical = engine.canonical(tables[0][:, :, columns], tables[1][:, :, columns])
+        each = np.arange(len(canonical[0]) + 1)
+        exactness = self._value_tolerance(_bands(experts[0]), allowed)
+        found, sweeps = engine.log_likelihood(canonical, each, *experts, exactness)
+        self._count(solves=len(sweeps), sweeps=int(sweeps.sum()))
+        return found
 
     def _solved(
         self,

@@ -7,12 +7,16 @@ states. With i zero rewards and j self-loops among the n m entries of each table
     p_zero^i ((1 - p_zero) / (G - 1))^(nm - i)  p_self^j ((1 - p_self) / (n - 1))^(nm - j)
 
 It is not normalised over valid machines. For n = 1 the factor of the transitions is 1.
+
+Where n is unknown, machines of different sizes are compared by their mass: P(n) is geometric,
+and the prior of each n is normalised over the valid machines of n states.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -49,6 +53,52 @@ class Prior:
             result = result + _total(loops, n * m - loops, self.p_self, moving)
         return np.where(known, result, -np.inf)
 
+    def normaliser(self, n: int, m: int) -> float:
+        """Return log Z_n, the log probability that tables drawn entry by entry are valid.
+
+        A machine of k states stays within j of them, in one entry, with probability q_j; f_k is
+        the probability that exactly k given states of n are reached from the first.
+
+            Z_n = (1 - p_zero^(n m)) f_n,   q_k = p_self + (1 - p_self) (k - 1) / (n - 1)
+            f_k = q_k^(k m) - sum over j < k of C(k - 1, j - 1) f_j q_k^((k - j) m)
+
+        The differences are of fractions, without rounding.
+        """
+        if n < 1 or m < 1:
+            raise ArgumentError(f"{n} states, {m} symbols: no valid machine; give at least 1 each")
+        paying = 1 - Fraction(self.p_zero) ** (n * m)
+        reached: list[Fraction] = []
+        for k in range(1, n + 1):
+            within = self._within(k, n) ** m
+            fewer = sum(
+                math.comb(k - 1, j) * f * within ** (k - 1 - j) for j, f in enumerate(reached)
+            )
+            reached.append(within**k - fewer)
+        return _log(paying) + _log(reached[-1])
+
+    def log_mass(
+        self, transitions: Ints, rewards: Floats, levels: tuple[float, ...], sizes: range
+    ) -> Floats:
+        """Return float64[B]: the log mass of canonical machines, all (n - 1)! copies together.
+
+        log P(n) + log prior - log Z_n + log (n - 1)!; over all valid canonical machines of the
+        sizes it sums to 1.
+
+        Args:
+            transitions: int[B, n, m], with n among `sizes`.
+            rewards: float[B, n, m].
+            levels: the levels that machines may pay.
+            sizes: the numbers of states that a machine may have.
+        """
+        _, n, m = transitions.shape
+        constant = log_size_prior(n, sizes) - self.normaliser(n, m) + math.lgamma(n)
+        return self.log_prior(transitions, rewards, levels) + constant
+
+    def _within(self, k: int, n: int) -> Fraction:
+        """Return q_k: how likely an entry of one of k states of n leads to one of them."""
+        loop = Fraction(self.p_self)
+        return Fraction(1) if n == 1 else loop + (1 - loop) * Fraction(k - 1, n - 1)
+
     def sample(
         self, rng: np.random.Generator, n: int, m: int, levels: tuple[float, ...], size: int
     ) -> tuple[Ints, Floats]:
@@ -84,6 +134,11 @@ class Prior:
         return transitions, np.where(rng.random(shape) < self.p_zero, 0.0, paid)
 
 
+def log_size_prior(n: int, sizes: range) -> float:
+    """Return log P(n): each size is half as likely as the one before; they sum to 1."""
+    return -(n - sizes[0] + 1) * math.log(2) - math.log1p(-(0.5 ** len(sizes)))
+
+
 def checked_levels(rewards: tuple[float, ...]) -> tuple[float, ...]:
     """Return the reward levels, ascending, if they are finite, different and contain 0."""
     try:
@@ -95,6 +150,11 @@ def checked_levels(rewards: tuple[float, ...]) -> tuple[float, ...]:
     if 0.0 not in levels:
         raise ArgumentError(f"rewards are {rewards!r}; 0 must be one of the levels")
     return levels
+
+
+def _log(fraction: Fraction) -> float:
+    """Return the logarithm of a fraction that may be too small for a float."""
+    return math.log(fraction.numerator) - math.log(fraction.denominator)
 
 
 def _shared(probability: float, among: int) -> float:

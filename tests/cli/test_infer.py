@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -113,3 +114,54 @@ def test_a_run_without_a_finite_likelihood_is_still_json(
     document = msgspec.json.decode(out)
     assert document["alpha"] is None
     assert document["score"] is None
+
+
+def test_the_exact_posterior_on_the_command_line(
+    demos: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = f"infer coffee {demos} -o run --method exhaustive --states 1-2 --temperature 20"
+    code, out, _ = _call(f"{line} --json", capsys)
+    assert code == 0
+    document = msgspec.json.decode(out)
+    world = whence.worlds.coffee()
+    run = whence.infer(
+        world.mdp, whence.Demonstrations.load(demos), states=(1, 2), temperature=20,
+        expert=whence.Expert(50, 0.92), method="exhaustive",
+    )  # fmt: skip
+    assert run.draws is not None
+    assert run.exact is not None
+    assert (document["states"], document["evaluations"]) == ([1, 2], 7 + 3_528)
+    assert document["acceptance"] is None
+    assert document["settings"]["limit"] == 20_000_000
+    exact = document["exact"]
+    assert exact == msgspec.json.decode(Path("run/result.json").read_bytes())["exact"]
+    assert set(exact) == _documented_keys_of_exact()
+    assert [row["machines"] for row in exact["evidence"]] == [7, 3_528]
+    assert [row["log_evidence"] for row in exact["evidence"]] == run.exact.log_evidence.tolist()
+    assert sum(row["probability"] for row in exact["evidence"]) == pytest.approx(1)
+    assert sum(exact["minimal_states"]) == pytest.approx(1)
+    assert (exact["kept"], exact["dropped"]) == (run.draws.size, run.exact.dropped)
+    assert [row["weight"] for row in exact["top"]] == run.draws.weight[:10].tolist()
+    first = RewardMachine(world.mdp.alphabet, *(exact["top"][0][k] for k in TABLES))
+    assert RewardMachine.load("run/best.json") == run.best == first
+
+
+TABLES = ("transitions", "rewards")
+
+
+def _documented_keys_of_exact() -> set[str]:
+    """Return the keys that the list below `The keys of `exact`` names at its points."""
+    text = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+    points = text.split("The keys of `exact`:")[1].split("\n## ")[0].split("\n- ")[1:]
+    return {key for point in points for key in re.findall(r"`(\w+)`: ", point)}
+
+
+def test_the_exact_posterior_is_told_in_words(
+    demos: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = f"infer coffee {demos} -o run --method exhaustive --states 2 --limit 3528"
+    code, out, err = _call(line, capsys)
+    assert code == 0
+    assert "of 3,528 machines" in out
+    assert "of the weight dropped" in out
+    assert "inferring" in err

@@ -11,6 +11,7 @@ from whence.cli.console import Output, output_options
 
 if TYPE_CHECKING:
     from whence.runs.result import Run
+    from whence.search.exhaustive import Exhaustive
     from whence.search.settings import Annealing
 
 ANNEALING = {
@@ -39,7 +40,7 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.argument("world")
 @click.argument("demos")
 @click.option("-o", "--output", metavar="RUN", required=True, help="A new folder for the run.")
-@click.option("--states", metavar="N", type=int, help="[default: the world's task's]")
+@click.option("--states", metavar="N", help="3, or, exhaustive, 1-3.  [default: the task's]")
 @click.option("--rewards", metavar="LEVELS", help="Such as 0,1.  [default: the world's, or 0,1]")
 @click.option("--alpha", type=float, help="Rationality, or inf.  [default: 50]")
 @click.option("--discount", type=float, help="[default: the world's, or 0.95]")
@@ -47,7 +48,7 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--p-self", type=float, help="Prior chance of a self-loop.  [default: 3/5]")
 @click.option("--p-zero", type=float, help="Prior chance of a reward of 0.  [default: 3/4]")
 @click.option("--temperature", type=float, help="To compare scores at; annealing ends at it.")
-@click.option("--method", default="annealing", show_default=True)
+@click.option("--method", default="annealing", show_default=True, help="Or exhaustive.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--steps", type=int, help="Steps of each run.  [default: the preset's]")
 @click.option("--minutes", type=float, help="Stop after so many.")
@@ -56,12 +57,13 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
     "--preset", help="Settings of the paper's Table 1.  [default: the world's, or coffee]"
 )
 @annealing_options
+@click.option("--limit", type=int, help="Most machines that exhaustive scores.  [default: 2e7]")
 @output_options
 def command(
     world: str,
     demos: str,
     output: str,
-    states: int | None,
+    states: str | None,
     rewards: str | None,
     alpha: float | None,
     discount: float | None,
@@ -75,6 +77,7 @@ def command(
     minutes: float | None,
     threads: int | None,
     preset: str | None,
+    limit: int | None,
     out: Output,
     **annealing: Any,
 ) -> None:
@@ -97,7 +100,9 @@ def command(
             prior=inputs.prior(p_self, p_zero),
             temperature=temperature,
             method=method,
-            settings=_settings(preset or _usual_preset(given), annealing, temperature),
+            settings=_settings(
+                method, given, {"preset": preset, "limit": limit} | annealing, temperature
+            ),
             seed=seed,
             steps=steps,
             minutes=minutes,
@@ -110,17 +115,27 @@ def command(
         out.show(*_text(run, output))
 
 
-def _states(states: int | None, given: Any) -> int:
+def _states(states: str | None, given: Any) -> int | tuple[int, int]:
     from whence.errors import ArgumentError
 
     if states is not None:
-        return states
+        least, dash, most = states.partition("-")
+        if not (_digits(least) and (_digits(most) if dash else True)):
+            raise ArgumentError(
+                f"--states {states}: give a whole number of at least 1, such as 3, or a range, "
+                "such as 2-5"
+            )
+        return (int(least), int(most)) if dash else int(least)
     if given.built_in is None:
         raise ArgumentError(
             "--states is missing: a world from a file has no task of its own; say how many "
             "states the machine has, such as --states 3"
         )
     return int(given.built_in.task.n_states)
+
+
+def _digits(text: str) -> bool:
+    return text.isdecimal() and len(text) <= 9
 
 
 def _levels(rewards: str | None, given: Any) -> tuple[float, ...]:
@@ -135,14 +150,34 @@ def _usual_preset(given: Any) -> str:
     return given.built_in.name if given.built_in else "coffee"
 
 
-def _settings(preset: str, changes: dict[str, Any], temperature: float | None) -> Annealing:
+def _settings(
+    method: str, given: Any, options: dict[str, Any], temperature: float | None
+) -> Annealing | Exhaustive:
+    """Return the settings of a method that the options describe; they must be its own."""
+    from whence.errors import ArgumentError
+    from whence.search.exhaustive import Exhaustive
+
+    said = {name: value for name, value in options.items() if value is not None}
+    exhaustive = method == "exhaustive"
+    for name in said:
+        if exhaustive != (name == "limit"):
+            owner = "exhaustive" if name == "limit" else "annealing"
+            raise ArgumentError(
+                f"--{name.replace('_', '-')} {said[name]}: a setting of {owner}; leave it out, or "
+                f"say --method {owner}"
+            )
+    if exhaustive:
+        return Exhaustive(**said)
+    return _annealing(said.pop("preset", None) or _usual_preset(given), said, temperature)
+
+
+def _annealing(preset: str, said: dict[str, Any], temperature: float | None) -> Annealing:
     """Return a preset with what the options change."""
     from dataclasses import replace
 
     from whence.errors import ArgumentError
     from whence.search.settings import Annealing
 
-    said = {name: value for name, value in changes.items() if value is not None}
     if temperature is not None and said.get("t_min", temperature) != temperature:
         raise ArgumentError(
             f"--temperature {temperature:g} and --t-min {said['t_min']:g} are the same thing to "
@@ -154,9 +189,15 @@ def _settings(preset: str, changes: dict[str, Any], temperature: float | None) -
 def _text(run: Run, output: str) -> list[Any]:
     from whence.drawing import terminal
 
-    return [
+    lines = [
         terminal.machine_text(run.best),
         f"\nscore {run.score:,.2f} at temperature {run.temperature:g}: log likelihood "
         f"{run.log_likelihood:,.2f}, log prior {run.log_prior:,.2f}",
-        f"{run.evaluations:,} machines scored in {run.seconds:.1f} s; wrote {output}",
     ]
+    if run.exact is not None and run.draws is not None:
+        lines.append(
+            f"weight {run.draws.weight[0]:.4g} of {sum(run.exact.machines):,} machines; "
+            f"{run.draws.size:,} kept, {run.exact.dropped:.1e} of the weight dropped"
+        )
+    scored = f"{run.evaluations:,} machines scored in {run.seconds:.1f} s; wrote {output}"
+    return [*lines, scored]

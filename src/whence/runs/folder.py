@@ -20,9 +20,11 @@ from whence import files
 from whence.errors import FileError
 from whence.formats import arrays
 from whence.runs.result import Run
+from whence.search.draws import Draws
 
 MANIFEST = "whence/run/1"
 TRACE = "whence/trace/1"
+TOP = 10  # machines of an exact posterior that the result names
 BEST, RESULT, STEPS, HEAD = "best.json", "result.json", "trace.npz", "manifest.json"
 
 
@@ -72,7 +74,38 @@ def result_document(run: Run) -> dict[str, Any]:
         "steps": run.steps,
         "seconds": run.seconds,
         "stopped": run.stopped,
-        "acceptance": float(run.trace.accepted.mean()) if run.steps else None,
+        "acceptance": float(run.trace.accepted.mean()) if run.trace.accepted.size else None,
+        "exact": exact_document(run),
+    }
+
+
+def exact_document(run: Run) -> dict[str, Any] | None:
+    """Return what is known of all machines together, for JSON, or None."""
+    if run.exact is None or run.draws is None:
+        return None
+    known, draws = run.exact, run.draws
+    by_size = zip(known.sizes, known.machines, known.log_evidence, known.probability, strict=True)
+    keys = ("states", "machines", "log_evidence", "probability")
+    return {
+        "evidence": [
+            dict(zip(keys, (n, count, _finite(float(log)), float(p)), strict=True))
+            for n, count, log, p in by_size
+        ],
+        "minimal_states": known.minimal.tolist(),
+        "dropped": known.dropped,
+        "kept": draws.size,
+        "top": [_weighted(draws, place) for place in range(min(TOP, draws.size))],
+    }
+
+
+def _weighted(draws: Draws, place: int) -> dict[str, Any]:
+    n = int(draws.n_states[place])
+    return {
+        "weight": float(draws.weight[place]),
+        "log_likelihood": float(draws.log_likelihood[place]),
+        "log_prior": float(draws.log_prior[place]),
+        "transitions": draws.transitions[place, :n].tolist(),
+        "rewards": draws.rewards[place, :n].tolist(),
     }
 
 
@@ -81,7 +114,7 @@ def settings_document(run: Run) -> dict[str, Any]:
     return {
         "method": run.method,
         "seed": run.seed,
-        "states": run.best.n_states,
+        "states": run.states[0] if len(run.states) == 1 else [run.states[0], run.states[-1]],
         "rewards": list(run.rewards),
         "alpha": _finite(run.expert.alpha),
         "discount": run.expert.discount,

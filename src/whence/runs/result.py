@@ -9,6 +9,7 @@ from whence._types import Bools, Floats
 from whence.expert import Expert
 from whence.machine import RewardMachine
 from whence.prior import Prior
+from whence.search.draws import Draws, Exact
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +37,8 @@ class Run:
     """What inference found, and how.
 
     Attributes:
-        best: the machine with the highest score, in canonical form.
+        best: the machine with the highest score, in canonical form; of several sizes, the one
+            with the largest log_likelihood / temperature + log mass.
         score: log_likelihood / temperature + log_prior.
         log_likelihood: of the demonstrations under the best machine, at the finest tolerance.
         log_prior: of the best machine, not normalised.
@@ -44,6 +46,7 @@ class Run:
         trace: what happened at each step.
         evaluations: machines that were scored, those remembered from before among them.
         seconds: what it took.
+        states: the numbers of states that were searched.
         seed: of every random choice.
         method: its name.
         settings: the method's.
@@ -51,6 +54,8 @@ class Run:
         prior: over machines.
         rewards: the levels that machines may pay.
         stopped: why it ended: `steps` or `minutes`.
+        draws: machines and their weights in the posterior, where the method knows them.
+        exact: what is known of all machines together, where every one was scored.
     """
 
     best: RewardMachine
@@ -61,6 +66,7 @@ class Run:
     trace: Trace
     evaluations: int
     seconds: float
+    states: range
     seed: int
     method: str
     settings: Any
@@ -68,6 +74,8 @@ class Run:
     prior: Prior
     rewards: tuple[float, ...]
     stopped: str
+    draws: Draws | None = None
+    exact: Exact | None = None
 
     @property
     def steps(self) -> int:

@@ -22,7 +22,8 @@ class Draws:
         discount: float64[N].
         log_likelihood: float64[N].
         log_prior: float64[N].
-        weight: float64[N], sums to 1; all the same where they are samples.
+        weight: float64[N], sums to 1; all the same where they are samples. Where they are
+            exact, the probabilities among the machines kept.
         ladder: int64[N], which independent sampler made each, in order of time within one; all
             0 and `exact` where the weights are computed.
         exact: whether the weights are the posterior probabilities themselves.
@@ -48,3 +49,31 @@ class Draws:
     def __repr__(self) -> str:
         kind = "exact weights" if self.exact else f"{len(np.unique(self.ladder))} samplers"
         return f"<Draws: {self.size} machines, {kind}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Exact:
+    """What is known of all machines of some sizes together, where every one was scored.
+
+    Attributes:
+        sizes: the numbers of states that a machine may have.
+        machines: how many valid canonical machines there are of each size.
+        log_evidence: float64[sizes], log P(D | n): likelihoods to the power of 1/T, averaged over
+            the prior of each size.
+        probability: float64[sizes], P(n | D).
+        minimal: float64[n], how likely the smallest machine that pays the same has 1, 2, ... n
+            states, n the largest size; of the machines kept.
+        dropped: the share of all weight that machines have which are not kept.
+    """
+
+    sizes: range
+    machines: tuple[int, ...]
+    log_evidence: Floats
+    probability: Floats
+    minimal: Floats
+    dropped: float
+
+    def __repr__(self) -> str:
+        return (
+            f"<Exact: {sum(self.machines):,} machines, {self.dropped:.1e} of the weight dropped>"
+        )

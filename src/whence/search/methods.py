@@ -13,9 +13,12 @@ import numpy as np
 
 from whence._types import Bools, Floats
 from whence.errors import ArgumentError
-from whence.search import annealing
-from whence.search.population import Population, Target
+from whence.posterior import Posterior
+from whence.search import annealing, exhaustive
+from whence.search.draws import Draws, Exact
+from whence.search.population import Population
 from whence.search.settings import Annealing
+from whence.search.sizes import one_size
 
 
 class Row(NamedTuple):
@@ -39,22 +42,28 @@ class Method:
     """How a run is made of a search.
 
     Attributes:
-        defaults: its settings where none are given; they have `steps`.
+        defaults: its settings where none are given; they have `steps` where it could go on.
         with_temperature: its settings, with scores compared at another temperature.
         temperature: at which its settings compare scores.
-        init: (rng, target, n, settings) -> State, which has `step`.
+        init: (rng, target, sizes, settings) -> State, which has `step`.
         step: (rng, state, target, settings) -> (State, Info).
+        steps: (state, settings) -> how many there are in all.
         row: (state, info, settings) -> Row, the trace of a step.
         best: the machines of a state that the best one is chosen from.
+        evaluations: how many machines were scored until a state.
+        exact: (state, target) -> the posterior, where it is known exactly.
     """
 
     defaults: Any
     with_temperature: Callable[[Any, float], Any]
     temperature: Callable[[Any], float]
-    init: Callable[[np.random.Generator, Target, int, Any], Any]
-    step: Callable[[np.random.Generator, Any, Target, Any], tuple[Any, Any]]
+    init: Callable[[np.random.Generator, Posterior, range, Any], Any]
+    step: Callable[[np.random.Generator, Any, Posterior, Any], tuple[Any, Any]]
+    steps: Callable[[Any, Any], int]
     row: Callable[[Any, Any, Any], Row]
     best: Callable[[Any], Population]
+    evaluations: Callable[[Any], int]
+    exact: Callable[[Any, Posterior], tuple[Draws, Exact] | None] = lambda state, target: None
 
 
 def method(name: str) -> Method:
@@ -70,14 +79,48 @@ def _annealing_row(state: annealing.State, info: annealing.Info, settings: Annea
     return Row(score, best, np.full(len(score), info.temperature), info.accepted)
 
 
+def _annealing_init(
+    rng: np.random.Generator, target: Posterior, sizes: range, settings: Annealing
+) -> annealing.State:
+    return annealing.init(rng, target, one_size(sizes, "annealing"), settings)
+
+
+def _exhaustive_row(
+    state: exhaustive.State, info: exhaustive.Kept, settings: exhaustive.Exhaustive
+) -> Row:
+    nothing = np.zeros(0)  # nothing is drawn, so there are no runs to trace
+    return Row(nothing, nothing, nothing, np.zeros(0, dtype=np.bool_))
+
+
+def _exact(state: exhaustive.State, target: Posterior) -> tuple[Draws, Exact] | None:
+    if not state.complete:
+        return None
+    found = exhaustive.draws(state, target)
+    return found, exhaustive.exact(state, found)
+
+
 METHODS: dict[str, Method] = {
     "annealing": Method(
         defaults=Annealing(),
         with_temperature=lambda settings, temperature: replace(settings, t_min=temperature),
         temperature=lambda settings: settings.t_min,
-        init=annealing.init,
+        init=_annealing_init,
         step=annealing.step,
+        steps=lambda state, settings: settings.steps,
         row=_annealing_row,
         best=lambda state: state.best,
+        evaluations=lambda state: state.best.size * (state.step + 1),
+    ),
+    "exhaustive": Method(
+        defaults=exhaustive.Exhaustive(),
+        with_temperature=lambda settings, temperature: replace(settings, temperature=temperature),
+        temperature=lambda settings: settings.temperature,
+        init=exhaustive.init,
+        step=exhaustive.step,
+        steps=lambda state, settings: state.space.batches(settings.batch),
+        row=_exhaustive_row,
+        best=exhaustive.best,
+        evaluations=lambda state: state.position,
+        exact=_exact,
     ),
 }

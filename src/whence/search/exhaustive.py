@@ -1,0 +1,273 @@
+"""The exact posterior: every valid machine is scored, a batch a step.
+
+A canonical machine R of n states weighs
+
+    P(D | R)^(1/T)  P(n)  P(R) / Z_n  (n - 1)!
+
+with all its labelled copies together, divided by the sum over all machines of all sizes asked
+for. Machines whose weight cannot matter are not kept, but their weight is summed up: what is
+dropped is known. `State` is all that the next step needs; nothing is drawn.
+
+The kept ones are scored once more at the end, to 1e-6 nats: the error of the first score would be
+seen in the weights.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from whence._types import Floats, Ints
+from whence.canonical import minimal_sizes
+from whence.errors import ArgumentError
+from whence.posterior import Posterior
+from whence.prior import log_size_prior
+from whence.search.affordable import check_affordable
+from whence.search.draws import Draws, Exact
+from whence.search.enumeration import Space
+from whence.search.population import Population
+
+FINE = 1e-6  # nats, the error allowed in the log likelihood of a machine that is kept
+TIE = 2 * FINE  # scores this close are equal
+
+
+@dataclass(frozen=True)
+class Exhaustive:
+    """How the exact posterior is computed.
+
+    Attributes:
+        temperature: T, divides log likelihoods.
+        batch: machines that are scored together, a step.
+        limit: refuse where there are more machines.
+        nats: keep a machine whose log weight is within so many of the best one's.
+        keep: keep at most so many machines, the heaviest.
+    """
+
+    temperature: float = 1.0
+    batch: int = 16_384
+    limit: int = 20_000_000
+    nats: float = 40.0
+    keep: int = 100_000
+
+    def __post_init__(self) -> None:
+        for name in ("temperature", "nats"):
+            value = getattr(self, name)
+            if not 0 < value < math.inf:
+                raise ArgumentError(f"{name} is {value}; give a finite number above 0")
+        for name in ("batch", "limit", "keep"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ArgumentError(f"{name} is {value!r}; give a whole number of at least 1")
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Machines by number, and what is known of each.
+
+    Attributes:
+        position: int64[N], numbers in the space.
+        log_likelihood: float64[N].
+        log_prior: float64[N], not normalised.
+        log_weight: float64[N], the logarithm of what a machine weighs, not normalised.
+    """
+
+    position: Ints
+    log_likelihood: Floats
+    log_prior: Floats
+    log_weight: Floats
+
+    def taken(self, which: Ints) -> Kept:
+        """Return some of the machines, by index or by bool[N]."""
+        return Kept(
+            self.position[which],
+            self.log_likelihood[which],
+            self.log_prior[which],
+            self.log_weight[which],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """How far the enumeration is.
+
+    Attributes:
+        step: batches done.
+        position: the number of the next machine.
+        space: what is enumerated.
+        kept: the machines that may matter.
+        log_dropped: float64[sizes], the log weight of all others so far, by size.
+    """
+
+    step: int
+    position: int
+    space: Space
+    kept: Kept
+    log_dropped: Floats
+
+    @property
+    def complete(self) -> bool:
+        """Whether every machine was scored."""
+        return self.position == self.space.total
+
+
+def init(rng: np.random.Generator, target: Posterior, sizes: range, settings: Exhaustive) -> State:
+    """Return the state before the first batch, where the machines are not too many."""
+    space = Space(sizes, len(target.alphabet), target.levels)
+    check_affordable(space, target, settings.limit)
+    nothing = Kept(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), np.zeros(0))
+    return State(0, 0, space, nothing, np.full(len(sizes), -np.inf))
+
+
+def step(
+    rng: np.random.Generator, state: State, target: Posterior, settings: Exhaustive
+) -> tuple[State, Kept]:
+    """Score the next batch; returns it beside the state. The last step refines what is kept."""
+    space = state.space
+    stop = space.stop(state.position, settings.batch)
+    fresh = _scored(target, space, np.arange(state.position, stop), target.tolerance)
+    kept, dropped = pruned(joined([state.kept, fresh]), space, settings)
+    if stop == space.total:
+        kept = _refined(target, space, kept, settings.batch)
+    following = State(
+        step=state.step + 1,
+        position=stop,
+        space=space,
+        kept=kept,
+        log_dropped=np.logaddexp(state.log_dropped, dropped),
+    )
+    return following, fresh
+
+
+def joined(parts: list[Kept]) -> Kept:
+    """Return the machines of all parts, in their order."""
+    return Kept(
+        np.concatenate([part.position for part in parts]),
+        np.concatenate([part.log_likelihood for part in parts]),
+        np.concatenate([part.log_prior for part in parts]),
+        np.concatenate([part.log_weight for part in parts]),
+    )
+
+
+def pruned(pool: Kept, space: Space, settings: Exhaustive) -> tuple[Kept, Floats]:
+    """Return the machines to keep, and the log weight of the others, float64[sizes]."""
+    best = pool.log_weight.max(initial=-np.inf)
+    possible = np.isfinite(pool.log_weight)
+    chosen = np.flatnonzero(possible & (pool.log_weight >= best - settings.nats))
+    if len(chosen) > settings.keep:
+        heaviest = heaviest_first(pool.taken(chosen))[: settings.keep]
+        chosen = np.sort(chosen[heaviest])
+    others = np.ones(len(pool.position), dtype=np.bool_)
+    others[chosen] = False
+    rest = pool.taken(others)
+    return pool.taken(chosen), by_size(rest, space)
+
+
+def by_size(machines: Kept, space: Space) -> Floats:
+    """Return float64[sizes]: the log of the summed weights of each size."""
+    result = np.full(len(space.sizes), -np.inf)
+    if len(machines.position):
+        np.logaddexp.at(result, space.size_index(machines.position), machines.log_weight)
+    return result
+
+
+def heaviest_first(machines: Kept) -> Ints:
+    """Return int64[N], an order: by weight; equal weights by number."""
+    return np.lexsort((machines.position, -machines.log_weight))
+
+
+def best(state: State) -> Population:
+    """Return the one machine of most weight; of equal ones, that of the lowest number."""
+    kept = state.kept
+    if not len(kept.position):
+        raise ArgumentError(_nothing(state))
+    close = np.flatnonzero(kept.log_weight >= kept.log_weight.max() - TIE)
+    first = kept.taken(close[np.argmin(kept.position[close])][None])
+    tables = state.space.machines(first.position)
+    return Population(*tables, first.log_likelihood, first.log_prior)
+
+
+def _nothing(state: State) -> str:
+    if state.position == 0:
+        return "no machine was scored in the time given; allow more minutes"
+    return (
+        f"none of {state.position:,} machines can have produced the demonstrations; give the "
+        "expert a finite alpha, or a lapse above 0"
+    )
+
+
+def draws(state: State, target: Posterior) -> Draws:
+    """Return the machines that matter with their weights, the heaviest first."""
+    kept = state.kept.taken(heaviest_first(state.kept))
+    transitions, rewards, n_states = _padded(state.space, kept.position)
+    relative = np.exp(kept.log_weight - kept.log_weight[0])
+    size, expert = len(kept.position), target.expert
+    return Draws(
+        transitions=transitions,
+        rewards=rewards,
+        n_states=n_states,
+        alpha=np.full(size, float(expert.alpha)),
+        lapse=np.full(size, float(expert.lapse)),
+        discount=np.full(size, float(expert.discount)),
+        log_likelihood=kept.log_likelihood,
+        log_prior=kept.log_prior,
+        weight=relative / relative.sum(),
+        ladder=np.zeros(size, dtype=np.int64),
+        exact=True,
+    )
+
+
+def exact(state: State, found: Draws) -> Exact:
+    """Return what is known of all machines together, once every one was scored."""
+    sizes = state.space.sizes
+    kept = by_size(state.kept, state.space)
+    by_n = np.logaddexp(kept, state.log_dropped)
+    total = float(np.logaddexp.reduce(by_n))
+    smallest = minimal_sizes(found.transitions, found.rewards)
+    minimal = np.bincount(smallest, found.weight, minlength=sizes[-1] + 1)[1:]
+    return Exact(
+        sizes=sizes,
+        machines=state.space.counts,
+        log_evidence=by_n - np.array([log_size_prior(n, sizes) for n in sizes]),
+        probability=np.exp(by_n - total),
+        minimal=minimal.astype(np.float64),
+        dropped=float(np.exp(np.logaddexp.reduce(state.log_dropped) - total)),
+    )
+
+
+def _padded(space: Space, positions: Ints) -> tuple[Ints, Floats, Ints]:
+    """Return int64[N, n, m], float64[N, n, m] and int64[N], n the largest size.
+
+    Rows behind a machine's last state lead to themselves and pay nothing.
+    """
+    most = space.sizes[-1]
+    shape = len(positions), most, space.m
+    transitions = np.broadcast_to(np.arange(most)[:, None], shape).copy()
+    rewards = np.zeros(shape)
+    which = space.size_index(positions)
+    for place in np.unique(which).tolist():
+        rows, n = which == place, space.sizes[place]
+        transitions[rows, :n], rewards[rows, :n] = space.machines(positions[rows])
+    return transitions, rewards, np.array(space.sizes)[which]
+
+
+def _refined(target: Posterior, space: Space, kept: Kept, batch: int) -> Kept:
+    """Score machines once more, finely, in batches of one size."""
+    parts = [kept.taken(np.zeros(0, dtype=np.int64))]
+    which = space.size_index(kept.position)
+    for place in np.unique(which).tolist():
+        positions = kept.position[which == place]
+        for start in range(0, len(positions), batch):
+            some = positions[start : start + batch]
+            parts.append(_scored(target, space, some, min(FINE, target.tolerance)))
+    return joined(parts)
+
+
+def _scored(target: Posterior, space: Space, positions: Ints, tolerance: float) -> Kept:
+    """Score the machines of some numbers, all of one size."""
+    tables = space.machines(positions)
+    likelihood = target.log_likelihood(*tables, tolerance=tolerance, remember=False)
+    mass = target.prior.log_mass(*tables, target.levels, space.sizes)
+    weight = likelihood / target.temperature + mass
+    return Kept(positions, likelihood, target.log_prior(*tables), np.asarray(weight))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from itertools import product
 
 import numpy as np
 
 import whence
-from whence._types import Floats
+from whence._types import Floats, Ints
+from whence.canonical import valid
 
 
 def random_world(
@@ -55,3 +57,13 @@ def random_machine(
     levels = np.array([-1.0, 0.5, 1.0, 2.0]) if levels is None else levels
     rewards = np.where(rng.random(shape) < 0.5, 0.0, rng.choice(levels, size=shape))
     return whence.RewardMachine(alphabet, rng.integers(0, n, size=shape), rewards)
+
+
+def valid_machines(n: int, m: int, levels: tuple[float, ...]) -> tuple[Ints, Floats]:
+    """Return every valid machine, each of its (n - 1)! labelled copies, by brute force."""
+    targets = np.array(list(product(range(n), repeat=n * m))).reshape(-1, n, m)
+    paid = np.array(list(product(levels, repeat=n * m))).reshape(-1, n, m)
+    transitions = np.repeat(targets, len(paid), axis=0)
+    rewards = np.tile(paid, (len(targets), 1, 1))
+    kept = valid(transitions, rewards)
+    return transitions[kept], rewards[kept]

@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from problems import valid_machines
 from whence import Prior, RewardMachine
-from whence._types import Floats, Ints
 from whence.canonical import valid
 from whence.errors import ArgumentError
 from whence.prior import checked_levels, log_size_prior
@@ -89,19 +89,10 @@ def test_impossible_samples_are_refused() -> None:
 SMALL = [(1, 1, 2), (1, 2, 3), (2, 1, 2), (2, 2, 2), (3, 1, 3), (3, 2, 2), (4, 1, 2)]
 
 
-def _valid_tables(n: int, m: int, levels: tuple[float, ...]) -> tuple[Ints, Floats]:
-    targets = np.array(list(product(range(n), repeat=n * m))).reshape(-1, n, m)
-    paid = np.array(list(product(levels, repeat=n * m))).reshape(-1, n, m)
-    transitions = np.repeat(targets, len(paid), axis=0)
-    rewards = np.tile(paid, (len(targets), 1, 1))
-    kept = valid(transitions, rewards)
-    return transitions[kept], rewards[kept]
-
-
 @pytest.mark.parametrize(("n", "m", "g"), SMALL)
 def test_the_normaliser_is_the_prior_of_all_valid_machines(n: int, m: int, g: int) -> None:
     prior, levels = Prior(0.55, 0.3), tuple(float(level) for level in range(g))
-    total = np.exp(prior.log_prior(*_valid_tables(n, m, levels), levels)).sum()
+    total = np.exp(prior.log_prior(*valid_machines(n, m, levels), levels)).sum()
     assert prior.normaliser(n, m) == pytest.approx(math.log(total), rel=1e-11)
 
 
@@ -116,7 +107,7 @@ def test_masses_over_a_range_of_sizes_sum_to_one() -> None:
     prior, levels, sizes = Prior(0.7, 0.4), (0.0, 1.0), range(1, 4)
     masses = []
     for n in sizes:
-        transitions, rewards = _valid_tables(n, 2, levels)
+        transitions, rewards = valid_machines(n, 2, levels)
         copies = math.factorial(n - 1)
         mass = np.exp(prior.log_mass(transitions, rewards, levels, sizes)).sum() / copies
         masses.append(mass)

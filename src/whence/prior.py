@@ -56,8 +56,8 @@ class Prior:
     def normaliser(self, n: int, m: int) -> float:
         """Return log Z_n, the log probability that tables drawn entry by entry are valid.
 
-        A machine of k states stays within j of them, in one entry, with probability q_j; f_k is
-        the probability that exactly k given states of n are reached from the first.
+        An entry of one of k given states, 0 among them, leads to one of the k with probability
+        q_k; f_k is the probability that exactly these k states are reached from 0.
 
             Z_n = (1 - p_zero^(n m)) f_n,   q_k = p_self + (1 - p_self) (k - 1) / (n - 1)
             f_k = q_k^(k m) - sum over j < k of C(k - 1, j - 1) f_j q_k^((k - j) m)

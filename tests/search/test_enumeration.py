@@ -1,26 +1,15 @@
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 
+from problems import valid_machines
 from whence import RewardMachine
 from whence._types import Floats, Ints
 from whence.canonical import valid
 from whence.search.enumeration import WIDE, Space, count, structures
 
 SMALL = [(1, 1, 2), (1, 2, 3), (2, 1, 2), (2, 2, 2), (3, 1, 3), (3, 2, 2)]
-
-
-def labelled(n: int, m: int, levels: tuple[float, ...]) -> tuple[Ints, Floats]:
-    """Return every valid machine, each of its (n - 1)! labelled copies."""
-    targets = np.array(list(product(range(n), repeat=n * m))).reshape(-1, n, m)
-    paid = np.array(list(product(levels, repeat=n * m))).reshape(-1, n, m)
-    transitions = np.repeat(targets, len(paid), axis=0)
-    rewards = np.tile(paid, (len(targets), 1, 1))
-    kept = valid(transitions, rewards)
-    return transitions[kept], rewards[kept]
 
 
 def _machines(transitions: Ints, rewards: Floats) -> list[RewardMachine]:
@@ -36,7 +25,7 @@ def _space(n: int, m: int, g: int) -> Space:
 def test_every_machine_comes_once_and_in_canonical_form(n: int, m: int, g: int) -> None:
     space = _space(n, m, g)
     found = _machines(*space.machines(np.arange(space.total)))
-    expected = {machine.canonical() for machine in _machines(*labelled(n, m, space.levels))}
+    expected = {machine.canonical() for machine in _machines(*valid_machines(n, m, space.levels))}
     assert len(found) == count(n, m, g) == len(expected)
     assert set(found) == expected
     assert all(machine == machine.canonical() for machine in found)

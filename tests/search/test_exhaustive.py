@@ -2,16 +2,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields
-from itertools import product
 
 import numpy as np
 import pytest
 
 import whence
-from problems import random_world
+from problems import random_world, valid_machines
 from whence import Demonstrations, Exhaustive, Expert, LabeledMDP, Posterior, Prior, RewardMachine
-from whence._types import Floats, Ints
-from whence.canonical import minimal_sizes, valid
+from whence.canonical import minimal_sizes
 from whence.engines import reference
 from whence.errors import ArgumentError
 from whence.search import exhaustive
@@ -31,16 +29,6 @@ def _world(seed: int, symbols: int = 2) -> tuple[LabeledMDP, Demonstrations]:
     return mdp, whence.simulate(mdp, task, EXPERT, episodes=3, length=6, seed=seed)
 
 
-def _labelled(n: int, m: int, levels: tuple[float, ...]) -> tuple[Ints, Floats]:
-    """Return every valid machine, each of its (n - 1)! labelled copies."""
-    targets = np.array(list(product(range(n), repeat=n * m))).reshape(-1, n, m)
-    paid = np.array(list(product(levels, repeat=n * m))).reshape(-1, n, m)
-    transitions = np.repeat(targets, len(paid), axis=0)
-    rewards = np.tile(paid, (len(targets), 1, 1))
-    kept = valid(transitions, rewards)
-    return transitions[kept], rewards[kept]
-
-
 def _by_brute_force(
     mdp: LabeledMDP, demos: Demonstrations, sizes: range, temperature: float
 ) -> tuple[dict[RewardMachine, float], list[float]]:
@@ -52,7 +40,7 @@ def _by_brute_force(
     weights: dict[RewardMachine, float] = {}
     evidence, known = [], {}
     for n, half in zip(sizes, halves, strict=True):
-        transitions, rewards = _labelled(n, len(mdp.alphabet), (0.0, 1.0))
+        transitions, rewards = valid_machines(n, len(mdp.alphabet), (0.0, 1.0))
         priors = np.exp(PRIOR.log_prior(transitions, rewards, (0.0, 1.0)))
         total = 0.0
         for t, r, prior in zip(transitions, rewards, priors / priors.sum(), strict=True):

@@ -52,6 +52,24 @@ def tables(
     return symbols, transitions, rewards, names
 
 
+def said_arrows(
+    arrows: list[str], alphabet: tuple[str, ...]
+) -> dict[tuple[int, int], tuple[int, float]]:
+    """Return what arrows say, and no more: (state, symbol) -> (target, reward), by place.
+
+    States are numbered in the order in which they are named, the initial one first.
+    """
+    if not arrows:
+        return {}
+    _, transitions, rewards, names = tables(arrows, alphabet)
+    said = {}
+    for line in (_parsed(arrow) for arrow in arrows):
+        for symbol in line.symbols:
+            entry = names.index(line.source), alphabet.index(symbol)
+            said[entry] = int(transitions[entry]), float(rewards[entry])
+    return said
+
+
 def _column(line: _Line, symbol: str, symbols: tuple[str, ...]) -> int:
     if symbol not in symbols:
         raise MachineError(

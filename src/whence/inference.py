@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from whence.arrows import said_arrows
 from whence.demos import Demonstrations
 from whence.errors import ArgumentError
 from whence.expert import Expert
@@ -20,7 +21,9 @@ from whence.prior import Prior
 from whence.runs.result import Run, Trace
 from whence.search.methods import Method, Row
 from whence.search.methods import method as find_method
+from whence.search.problem import Problem
 from whence.search.sizes import Sizes, checked_sizes
+from whence.search.unknowns import Unknowns, unknowns
 from whence.simulation import checked_seed
 
 STREAM = 1  # apart from the stream of `simulate`, which uses the seed itself
@@ -33,33 +36,43 @@ def infer(
     demos: Demonstrations | None = None,
     *,
     states: Sizes,
-    expert: Expert,
+    expert: Expert | None = None,
+    alpha: float | str | None = None,
+    lapse: float | str | None = None,
+    discount: float | str | Sequence[float] | None = None,
     rewards: tuple[float, ...] = (0.0, 1.0),
     prior: Prior | None = None,
     temperature: float | None = None,
-    method: str = "annealing",
+    method: str = "tempering",
     settings: Any = None,
+    init: RewardMachine | None = None,
+    fix: Sequence[str] = (),
     seed: int = 0,
     steps: int | None = None,
     minutes: float | None = None,
     threads: int | None = None,
     on_step: OnStep | None = None,
 ) -> Run:
-    """Return the machine that explains the demonstrations best, and how it was found.
+    """Return the machine that explains the demonstrations best, and how sure that is.
 
     Args:
         mdp: a world, or pairs of a world and its demonstrations, which one machine explains.
         demos: the demonstrations of the one world.
-        states: n, the number of machine states; with `exhaustive` also the least and the most,
-            such as (2, 5), or a range.
-        expert: who demonstrates.
+        states: n, the number of machine states, or the least and the most, such as (1, 5).
+        expert: who demonstrates. Where nothing is said, alpha and lapse are inferred, and the
+            discount is 0.95.
+        alpha: in place of the expert's: a number, or `infer`.
+        lapse: in place of the expert's: a number, or `infer`.
+        discount: in place of the expert's: a number, `infer`, or the values to choose among.
         rewards: the levels that machines may pay.
         prior: over machines; the paper's by default.
-        temperature: at which scores are compared; annealing ends at it, in place of `t_min`.
-        method: `annealing`, the paper's, or `exhaustive`, which scores every machine.
-        settings: the method's, such as `Annealing.preset("coffee")` or `Exhaustive(limit=10**8)`.
+        temperature: at which scores are compared; 1, the Bayesian posterior, by default.
+        method: `tempering`, `annealing`, the paper's, or `exhaustive`, every machine.
+        settings: the method's, such as `Tempering(rungs=30)` or `Annealing.preset("coffee")`.
+        init: a machine to start from.
+        fix: arrows that are known, such as "a -c-> b", first the initial state.
         seed: of every random choice.
-        steps: iterations, in place of the settings'.
+        steps: at most, in place of the settings'.
         minutes: stop after so many, even if there are steps left.
         threads: how many to use; all cores by default. The result does not depend on it.
         on_step: called after each step with the steps done and the steps in all.
@@ -67,66 +80,91 @@ def infer(
     began = time.perf_counter()
     how = find_method(method)
     chosen = _settled(how, settings, steps, temperature)
-    deadline = began + _seconds(minutes)
-    posterior = Posterior(
-        mdp, demos, expert=_checked_expert(expert, method), prior=prior, rewards=rewards,
+    unknown = unknowns(expert, alpha, lapse, discount)
+    posteriors = _posteriors(
+        mdp, demos, unknown, prior=prior, rewards=rewards,
         temperature=how.temperature(chosen), threads=_checked_threads(threads),
     )  # fmt: skip
+    known = said_arrows(list(fix), posteriors[0].alphabet)
+    problem = Problem(posteriors, unknown, checked_sizes(states), known, init)
+    run = _searched(how, problem, chosen, seed, began + _seconds(minutes), on_step)
+    return replace(run, method=method, seed=int(seed), seconds=time.perf_counter() - began)
+
+
+def _searched(
+    how: Method,
+    problem: Problem,
+    settings: Any,
+    seed: int,
+    deadline: float,
+    on_step: OnStep | None,
+) -> Run:
+    """Search until the method ends or time is up."""
     rng = np.random.default_rng(np.random.SeedSequence(checked_seed(seed), spawn_key=(STREAM,)))
-    sizes = checked_sizes(states)
-    state = how.init(rng, posterior, sizes, chosen)
-    steps_in_all = how.steps(state, chosen)
+    state = how.init(rng, problem, settings)
     rows: list[Row] = []
-    while state.step < steps_in_all and time.perf_counter() < deadline:
-        state, info = how.step(rng, state, posterior, chosen)
-        rows.append(how.row(state, info, chosen))
+    records: list[Any] = []
+    stopped = how.ended(state, records, problem, settings)
+    while stopped is None and time.perf_counter() < deadline:
+        state, info = how.step(rng, state, problem, settings)
+        rows.append(how.row(state, info, problem, settings))
+        kept = how.record(state, settings)
+        if kept is not None:
+            records.append(kept)
         if on_step is not None:
-            on_step(state.step, steps_in_all)
-    run = _run(how, state, rows, posterior, chosen)
-    return replace(
-        run, method=method, states=sizes, seed=int(seed), seconds=time.perf_counter() - began
-    )
+            on_step(state.step, how.steps(state, settings))
+        stopped = how.ended(state, records, problem, settings)
+    run = _run(how, state, problem, settings, records)
+    return replace(run, trace=_trace(rows), stopped=stopped or "minutes")
 
 
-def _run(how: Method, state: Any, rows: list[Row], posterior: Posterior, settings: Any) -> Run:
+def _run(how: Method, state: Any, problem: Problem, settings: Any, records: list[Any]) -> Run:
     """Return what was found; who asked for it, and what it took, is filled in later."""
-    best, log_likelihood, log_prior = _best(how, state, posterior)
-    draws, exact = how.exact(state, posterior) or (None, None)
+    machine, expert = how.found(state, problem)
+    place = problem.unknowns.discounts.index(expert.discount)
+    posterior = problem.posteriors[place]
+    log_likelihood = posterior.finest(machine, alpha=expert.alpha, lapse=expert.lapse)
+    tables = machine.transitions[None], machine.rewards[None]
+    log_prior = float(posterior.log_prior(*tables)[0])
     return Run(
-        best=best,
+        best=machine,
         score=log_likelihood / posterior.temperature + log_prior,
         log_likelihood=log_likelihood,
         log_prior=log_prior,
         temperature=posterior.temperature,
-        trace=_trace(rows, how.best(state).size),
+        trace=_trace([]),
         evaluations=how.evaluations(state),
         seconds=0.0,
-        states=range(0),
+        states=problem.sizes,
         seed=0,
         method="",
         settings=settings,
-        expert=posterior.expert,
+        expert=expert,
+        inferred=problem.unknowns.inferred,
         prior=posterior.prior,
         rewards=posterior.levels,
-        stopped="steps" if state.step == how.steps(state, settings) else "minutes",
-        draws=draws,
-        exact=exact,
+        stopped="",
+        doubts=tuple(how.doubts(state, records, problem, settings)),
+        draws=how.draws(state, records, problem),
+        exact=how.exact(state, problem),
     )
 
 
-def _best(how: Method, state: Any, posterior: Posterior) -> tuple[RewardMachine, float, float]:
-    """Return the best machine of all runs, its log likelihood and its log prior."""
-    found = how.best(state)
-    first = int(np.argmax(found.score(posterior.temperature)))
-    machine = RewardMachine(posterior.alphabet, found.transitions[first], found.rewards[first])
-    return machine.canonical(), posterior.finest(machine), float(found.log_prior[first])
+def _posteriors(
+    mdp: LabeledMDP | Worlds, demos: Demonstrations | None, unknown: Unknowns, **settings: Any
+) -> tuple[Posterior, ...]:
+    """Return a posterior for each discount, all over the same evidence."""
+    alpha = 1.0 if unknown.alpha is None else unknown.alpha
+    lapse = 0.0 if unknown.lapse is None else unknown.lapse
+    first = Posterior(mdp, demos, expert=Expert(alpha, unknown.discounts[0], lapse), **settings)
+    return (first, *(first.at_discount(discount) for discount in unknown.discounts[1:]))
 
 
-def _trace(rows: list[Row], runs: int) -> Trace:
+def _trace(rows: list[Row]) -> Trace:
     """Put the rows of a trace below each other."""
     if not rows:
-        nothing = np.zeros((0, runs))
-        return Trace(nothing, nothing, nothing, np.zeros((0, runs), dtype=np.bool_))
+        nothing = np.zeros((0, 0))
+        return Trace(nothing, nothing, nothing, np.zeros((0, 0), dtype=np.bool_))
     return Trace(
         score=np.array([row.score for row in rows]),
         best=np.array([row.best for row in rows]),
@@ -149,15 +187,6 @@ def _settled(how: Method, settings: Any, steps: int | None, temperature: float |
     if steps is not None:
         chosen = replace(chosen, steps=steps)
     return chosen if temperature is None else how.with_temperature(chosen, temperature)
-
-
-def _checked_expert(expert: object, method: str) -> Expert:
-    if not isinstance(expert, Expert):
-        raise ArgumentError(
-            f"expert is {expert!r}; {method} needs a known one: give an Expert, such as "
-            "Expert(alpha=50, discount=0.92)"
-        )
-    return expert
 
 
 def _checked_threads(threads: object) -> int | None:

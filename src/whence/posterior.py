@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from whence._types import Floats, Ints
 from whence.demos import Demonstrations
-from whence.engines.compiled import CompiledEngine
+from whence.engines.compiled import CompiledEngine, canonical_tables
 from whence.errors import ArgumentError, MachineError
 from whence.evidence import Evidence, compile_evidence
 from whence.expert import Expert
@@ -150,19 +151,55 @@ class Posterior:
         self._count(seconds=time.perf_counter() - began)
         return result
 
+    def at_discount(self, discount: float) -> Posterior:
+        """Return the same posterior for an expert of another discount; it remembers nothing."""
+        result = copy(self)
+        result.expert = replace(self.expert, discount=discount)
+        result.stats = Stats()
+        result._remembered = {}
+        result._engines = [
+            CompiledEngine(engine.mdp, engine.evidence, discount, engine.threads)
+            for engine in self._engines
+        ]
+        return result
+
     def forget(self) -> None:
         """Forget every log likelihood; the next ones are computed anew."""
         self._remembered.clear()
 
-    def finest(self, machine: RewardMachine) -> float:
-        """Return a machine's log likelihood within max(1e-8, 1e-12 times its size) of exact."""
+    def finest(
+        self, machine: RewardMachine, *, alpha: float | None = None, lapse: float | None = None
+    ) -> float:
+        """Return a machine's log likelihood within max(1e-8, 1e-12 times its size) of exact.
+
+        Args:
+            machine: over the worlds' symbols.
+            alpha: in place of the expert's.
+            lapse: in place of the expert's.
+        """
         ordered = machine.over(self.alphabet)
         tables = ordered.transitions[None], ordered.rewards[None]
-        rough = float(self.log_likelihood(*tables)[0])
+        rough = float(self.log_likelihood(*tables, alpha=alpha, lapse=lapse)[0])
         if not np.isfinite(rough):
             return rough
         best = max(FINEST, FINEST_SHARE * abs(rough))
-        return float(self.log_likelihood(*tables, tolerance=best)[0])
+        found = self.log_likelihood(*tables, alpha=alpha, lapse=lapse, tolerance=best)
+        return float(found[0])
+
+    def canonical(
+        self, transitions: npt.ArrayLike, rewards: npt.ArrayLike
+    ) -> tuple[Ints, Floats, Ints]:
+        """Return the canonical reachable part of machines, and how many states each has.
+
+        Symbols that no world shows count as staying put and paying 0.
+
+        Returns:
+            int64[B, n, m], float64[B, n, m] and int64[B].
+        """
+        targets, paid = self._checked(transitions, rewards)
+        if len(self._engines) > 1:
+            return canonical_tables(targets, paid, np.ones(len(self.alphabet), dtype=np.bool_))
+        return self._engines[0].canonical(targets, paid)
 
     def log_prior(self, transitions: npt.ArrayLike, rewards: npt.ArrayLike) -> Floats:
         """Return float64[B], the unnormalised log prior."""

@@ -163,21 +163,7 @@ class CompiledEngine:
 
     def canonical(self, transitions: Ints, rewards: Floats) -> tuple[Ints, Floats, Ints]:
         """Return the canonical tables, int64[B, n, m] and float64[B, n, m], and state counts."""
-        from whence.engines import kernels
-
-        shape = transitions.shape
-        new_transitions = np.empty(shape, dtype=np.int64)
-        new_rewards = np.empty(shape)
-        counts = np.empty(shape[0], dtype=np.int64)
-        kernels.canonical_batch(
-            np.ascontiguousarray(transitions, dtype=np.int64),
-            np.ascontiguousarray(rewards, dtype=np.float64),
-            self.readable(),
-            new_transitions,
-            new_rewards,
-            counts,
-        )
-        return new_transitions, new_rewards, counts
+        return canonical_tables(transitions, rewards, self.readable())
 
     def readable(self) -> Bools:
         """Return bool[m]: the symbols that the world or the demonstrations show."""
@@ -259,6 +245,27 @@ class CompiledEngine:
 def _pool(threads: int, process: int) -> ThreadPoolExecutor:
     """Return threads that wait for work; a forked process gets its own."""
     return ThreadPoolExecutor(threads)
+
+
+def canonical_tables(
+    transitions: Ints, rewards: Floats, readable: Bools
+) -> tuple[Ints, Floats, Ints]:
+    """Return canonical tables and state counts; symbols that cannot be read stay and pay 0."""
+    from whence.engines import kernels
+
+    shape = transitions.shape
+    new_transitions = np.empty(shape, dtype=np.int64)
+    new_rewards = np.empty(shape)
+    counts = np.empty(shape[0], dtype=np.int64)
+    kernels.canonical_batch(
+        np.ascontiguousarray(transitions, dtype=np.int64),
+        np.ascontiguousarray(rewards, dtype=np.float64),
+        readable,
+        new_transitions,
+        new_rewards,
+        counts,
+    )
+    return new_transitions, new_rewards, counts
 
 
 def optimal_values(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Floats:

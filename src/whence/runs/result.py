@@ -50,10 +50,12 @@ class Run:
         seed: of every random choice.
         method: its name.
         settings: the method's.
-        expert: whose rationality was assumed.
+        expert: who demonstrates, with the best machine where that was inferred.
+        inferred: what was inferred of the expert, of alpha, lapse and discount.
         prior: over machines.
         rewards: the levels that machines may pay.
-        stopped: why it ended: `steps` or `minutes`.
+        stopped: why it ended: `agreed`, `steps` or `minutes`.
+        doubts: what speaks against trusting the result, in words; nothing where ladders agree.
         draws: machines and their weights in the posterior, where the method knows them.
         exact: what is known of all machines together, where every one was scored.
     """
@@ -74,6 +76,8 @@ class Run:
     prior: Prior
     rewards: tuple[float, ...]
     stopped: str
+    inferred: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     draws: Draws | None = None
     exact: Exact | None = None
 

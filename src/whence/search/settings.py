@@ -108,6 +108,8 @@ class Tempering:
         steps: at most, the warm-up among them.
         trips: round trips that every ladder must have made before it may stop.
         every: steps between two looks at whether the ladders agree.
+        until_agreed: whether to stop when they do; else all steps are made.
+        temperature: of the coldest rung; 1 is the Bayesian posterior.
     """
 
     ladders: int = 2
@@ -118,3 +120,13 @@ class Tempering:
     steps: int = 20_000
     trips: int = 10
     every: int = 200
+    until_agreed: bool = True
+    temperature: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("ladders", "rungs", "warm_up", "pace", "steps", "trips", "every"):
+            _check_count(getattr(self, name), name)
+        for name in ("temperature", "hottest"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise ArgumentError(f"{name} is {value}; give a finite number above 0")

@@ -17,6 +17,7 @@ from whence._types import Bools, Floats, Ints
 from whence.search import ladder
 from whence.search.moves import MOVES, usable
 from whence.search.settings import Tempering
+from whence.search.space import Machines
 from whence.search.target import Chains, Target
 from whence.search.unknowns import Experts
 
@@ -108,6 +109,20 @@ def init(rng: np.random.Generator, target: Target, settings: Tempering) -> State
         swap_tried=pairs,
         swap_chance=pairs,
     )
+
+
+def started(state: State, target: Target, machines: Machines, settings: Tempering) -> State:
+    """Return the state with a machine given in place of the coldest chain of each ladder."""
+    size = settings.ladders
+    cold = np.arange(size) * settings.rungs
+    experts = state.chains.experts.rows(cold)
+    given = target.chains(machines.rows(np.zeros(size, dtype=np.int64)), experts)
+    place = np.zeros(state.chains.size, dtype=np.int64)
+    place[cold] = np.arange(size)
+    where = np.zeros(state.chains.size, dtype=np.bool_)
+    where[cold] = True
+    chains = state.chains.replaced(given.rows(place), where)
+    return replace(state, chains=chains, best=_best(target, chains, size))
 
 
 def step(

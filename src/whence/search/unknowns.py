@@ -7,13 +7,18 @@ What is known stays as it is.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from whence._types import Bools, Floats, Ints
+from whence.errors import ArgumentError
+from whence.expert import Expert
 
+INFER = "infer"
+USUAL_DISCOUNT = 0.95
 ALPHAS = (0.1, 1000.0)
 LAPSE_SHAPE = 19.0  # of Beta(1, 19)
 DISCOUNTS = (0.8, 0.9, 0.92, 0.95, 0.98, 0.99)
@@ -58,6 +63,14 @@ class Unknowns:
         """Whether anything is to be inferred."""
         return self.alpha is None or self.lapse is None or len(self.discounts) > 1
 
+    @property
+    def inferred(self) -> tuple[str, ...]:
+        """The names of what is to be inferred."""
+        unknown = (self.alpha is None, self.lapse is None, len(self.discounts) > 1)
+        return tuple(
+            name for name, so in zip(("alpha", "lapse", "discount"), unknown, strict=True) if so
+        )
+
     def sample(self, rng: np.random.Generator, size: int) -> Experts:
         """Return experts from the prior."""
         low, high = (math.log(bound) for bound in ALPHAS)
@@ -100,3 +113,48 @@ class Unknowns:
             else experts.lapse,
             np.where(part == 2, discount, experts.discount),
         )
+
+
+def unknowns(
+    expert: object,
+    alpha: float | str | None,
+    lapse: float | str | None,
+    discount: float | str | Sequence[float] | None,
+) -> Unknowns:
+    """Return what is known of the expert, from what was said of it."""
+    if expert is not None and not isinstance(expert, Expert):
+        raise ArgumentError(
+            f"expert is {expert!r}; give an Expert, such as Expert(alpha=50, discount=0.92), or "
+            "none, to infer alpha and lapse"
+        )
+    usual = (expert.alpha, expert.lapse, expert.discount) if expert else (None, None, None)
+    values = [
+        old if new is None else new
+        for old, new in zip(usual, (alpha, lapse, discount), strict=True)
+    ]
+    grid = _grid(values[2])
+    known = [
+        None if value in (None, INFER) else _number(value, name)
+        for value, name in zip(values[:2], ("alpha", "lapse"), strict=True)
+    ]
+    for chosen in grid:  # the checks of an expert are the checks of its parts
+        Expert(1.0 if known[0] is None else known[0], chosen, known[1] or 0.0)
+    return Unknowns(known[0], known[1], grid)
+
+
+def _grid(discount: object) -> tuple[float, ...]:
+    if discount is None:
+        return (USUAL_DISCOUNT,)
+    if discount == INFER:
+        return DISCOUNTS
+    if isinstance(discount, Sequence) and not isinstance(discount, str):
+        grid = tuple(sorted({_number(value, "discount") for value in discount}))
+        if grid:
+            return grid
+    return (_number(discount, "discount"),)
+
+
+def _number(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise ArgumentError(f"{name} is {value!r}; give a number, or {INFER!r}")
+    return float(value)

@@ -1,0 +1,120 @@
+"""What is to be inferred: a machine of some sizes, from some worlds, of an expert known or not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from whence._types import Ints
+from whence.errors import ArgumentError
+from whence.machine import RewardMachine
+from whence.posterior import Posterior
+from whence.prior import log_size_prior
+from whence.search.space import Machines, Space
+from whence.search.target import Target
+from whence.search.unknowns import Unknowns
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A problem of inference, the same for all methods.
+
+    Attributes:
+        posteriors: one for each discount that the expert may have.
+        unknowns: what is known of the expert.
+        sizes: the numbers of states that a machine may have.
+        fixed: arrows that are known, (state, symbol) -> (target, reward), by place.
+        start: a machine to start from.
+    """
+
+    posteriors: tuple[Posterior, ...]
+    unknowns: Unknowns
+    sizes: range
+    fixed: dict[tuple[int, int], tuple[int, float]]
+    start: RewardMachine | None = None
+
+    def plain(self, method: str) -> Posterior:
+        """Return the posterior of a known expert, for methods that can do no more."""
+        if self.unknowns.any:
+            raise ArgumentError(
+                f"the expert is to be inferred, which {method} cannot do; give alpha, discount "
+                "and lapse, such as Expert(alpha=50, discount=0.92), or use tempering"
+            )
+        if self.fixed or self.start is not None:
+            raise ArgumentError(
+                f"{method} takes neither known arrows (fix) nor a machine to start from (init); "
+                "leave them out, or use tempering"
+            )
+        return self.posteriors[0]
+
+    @cached_property
+    def _target(self) -> Target:
+        posterior = self.posteriors[0]
+        return Target(self._space(), self.unknowns, self.posteriors, posterior.temperature)
+
+    def target(self) -> Target:
+        """Return what a sampler samples."""
+        return self._target
+
+    def started(self, space: Space) -> Machines | None:
+        """Return the machine to start from as one of the space, or None."""
+        if self.start is None:
+            return None
+        machine = self.start.over(self.posteriors[0].alphabet).canonical()
+        n = machine.n_states
+        if n not in space.sizes or not np.isin(machine.rewards, space.levels).all():
+            raise ArgumentError(
+                f"init: {machine}: a machine to start from has {_spelled(self.sizes)} reachable "
+                f"states and pays {', '.join(f'{level:g}' for level in space.levels)}"
+            )
+        tables = Machines(
+            np.zeros((1, space.largest, space.m), dtype=np.int64),
+            np.zeros((1, space.largest, space.m), dtype=np.int64),
+            np.array([n]),
+        )
+        tables.transitions[0, :n] = machine.transitions
+        tables.paid[0, :n] = np.searchsorted(space.levels, machine.rewards)
+        found = space.tidy(tables)
+        if not space.valid(found)[0]:
+            raise ArgumentError(
+                "init: the machine to start from has unreachable states, pays nothing or does "
+                "not have the known arrows (fix); correct one of them"
+            )
+        return found
+
+    def _space(self) -> Space:
+        posterior = self.posteriors[0]
+        m, largest = len(posterior.alphabet), self.sizes[-1]
+        log_size = np.full(largest + 1, -np.inf)
+        for n in self.sizes:
+            log_size[n] = 0.0
+            if len(self.sizes) > 1:
+                log_size[n] = log_size_prior(n, self.sizes) - posterior.prior.normaliser(n, m)
+        targets, paid = self._known(largest, m, posterior.levels)
+        return Space(
+            tuple(self.sizes), m, posterior.levels, posterior.prior, log_size, targets, paid
+        )
+
+    def _known(self, n: int, m: int, levels: tuple[float, ...]) -> tuple[Ints, Ints]:
+        """Return int64[n, m] twice: what is fixed, -1 elsewhere."""
+        targets, paid = np.full((n, m), -1), np.full((n, m), -1)
+        for (state, symbol), (target, reward) in self.fixed.items():
+            if max(state, target) >= self.sizes[0]:
+                raise ArgumentError(
+                    f"fix: the known arrows name {max(state, target) + 1} states; allow machines "
+                    f"of at least so many (states is {_spelled(self.sizes)})"
+                )
+            if not any(math.isclose(reward, level) for level in levels):
+                raise ArgumentError(
+                    f"fix: a known arrow pays {reward:g}, which is no level; add it to rewards"
+                )
+            targets[state, symbol] = target
+            paid[state, symbol] = int(np.argmin(np.abs(np.array(levels) - reward)))
+        return targets, paid
+
+
+def _spelled(sizes: range) -> str:
+    return str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"

@@ -1,0 +1,115 @@
+"""Parallel tempering as a method of `infer`: what is kept of it, when it ends, what it found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from whence._types import Ints
+from whence.search import agreement, tempering
+from whence.search.draws import Draws
+from whence.search.problem import Problem
+from whence.search.settings import Tempering
+from whence.search.target import Chains
+
+Records = list[Chains]
+
+
+def init(rng: np.random.Generator, problem: Problem, settings: Tempering) -> tempering.State:
+    """Return the ladders before the first step."""
+    target = problem.target()
+    state = tempering.init(rng, target, settings)
+    start = problem.started(target.space)
+    return state if start is None else tempering.started(state, target, start, settings)
+
+
+def record(state: tempering.State, settings: Tempering) -> Chains | None:
+    """Return the coldest chains, L of them, once the warm-up is over."""
+    if state.warm < 0:
+        return None
+    return state.chains.rows(np.arange(settings.ladders) * settings.rungs)
+
+
+def ended(
+    state: tempering.State, records: Records, problem: Problem, settings: Tempering
+) -> str | None:
+    """Return why to stop, or None: the ladders agree, or the steps are spent."""
+    if state.step >= settings.steps:
+        return "steps"
+    look = state.step % settings.every == 0 and len(records) >= settings.every
+    if look and settings.until_agreed and not doubts(state, records, problem, settings):
+        return "agreed"
+    return None
+
+
+def doubts(
+    state: tempering.State, records: Records, problem: Problem, settings: Tempering
+) -> list[str]:
+    """Return, in words, what speaks against trusting the result."""
+    found = []
+    if not records:
+        return ["the warm-up did not end: give more steps"]
+    if settings.ladders < 2:
+        found.append("there is one ladder only, so nothing can be compared")
+    score = problem.target().score(state.best)
+    if float(np.ptp(score)) > tempering.SAME_SCORE:
+        found.append(f"the ladders' best machines differ by {np.ptp(score):.2f} nats")
+    if settings.rungs > 1 and int(state.trips.min()) < settings.trips:
+        found.append(
+            f"a ladder made {int(state.trips.min())} round trips from hot to cold, fewer than "
+            f"{settings.trips}"
+        )
+    if settings.ladders > 1:
+        errors = agreement.disagreement(_codes(records, problem))
+        if errors > agreement.MOST_ERRORS:
+            found.append(f"the ladders' frequencies of a machine are {errors:.1f} errors apart")
+    return found
+
+
+def draws(records: Records, problem: Problem) -> Draws | None:
+    """Return what the coldest chains visited, ladder by ladder, in order of time."""
+    if not records:
+        return None
+    together = _stacked(records)
+    space = problem.target().space
+    size, ladders = len(records), records[0].size
+    order = np.arange(size * ladders).reshape(size, ladders).T.reshape(-1)
+    chains = together.rows(order)
+    discounts = np.array(problem.unknowns.discounts)
+    return Draws(
+        transitions=chains.machines.transitions,
+        rewards=space.rewards(chains.machines),
+        n_states=chains.machines.n_states,
+        alpha=chains.experts.alpha,
+        lapse=chains.experts.lapse,
+        discount=discounts[chains.experts.discount],
+        log_likelihood=chains.log_likelihood,
+        log_prior=chains.log_prior,
+        weight=np.full(len(order), 1 / len(order)),
+        ladder=np.repeat(np.arange(ladders), size),
+    )
+
+
+def _codes(records: Records, problem: Problem) -> Ints:
+    """Return int64[N, L]: one number for each machine, however its states are labelled."""
+    machines = _stacked(records).machines
+    posterior = problem.posteriors[0]
+    tables = posterior.canonical(machines.transitions, problem.target().space.rewards(machines))
+    size = len(machines.n_states)
+    rows = np.concatenate([table.reshape(size, -1) for table in tables], axis=1)
+    rows = np.ascontiguousarray(rows.astype(np.float64))
+    _, codes = np.unique(rows.view(f"V{rows.shape[1] * 8}").reshape(-1), return_inverse=True)
+    return np.asarray(codes.reshape(len(records), -1))
+
+
+def _stacked(records: Records) -> Chains:
+    """Return all the records one below the other."""
+
+    def joined(values: tuple[Any, ...]) -> Any:
+        if isinstance(values[0], np.ndarray):
+            return np.concatenate(values)
+        return type(values[0])(*(joined(column) for column in zip(*values, strict=True)))
+
+    result: Chains = joined(tuple(records))
+    return result

@@ -67,9 +67,17 @@ def optimal_q(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Float
     both = product(mdp, machine)
     if both.n_machine_states * mdp.n_states <= reference.DENSE_LIMIT:
         return reference.policy_iteration(both, discount)
+    return compiled_q(mdp, machine, discount)
+
+
+def compiled_q(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Floats:
+    """Return the same by the compiled engine, which takes a moment to load."""
     from whence.engines import compiled
 
-    return both.backup(compiled.optimal_values(mdp, in_world(machine, mdp), discount), discount)
+    machine = in_world(machine, mdp)
+    checked_rewards(machine.rewards, checked_discount(discount))
+    values = compiled.optimal_values(mdp, machine, discount)
+    return product(mdp, machine).backup(values, discount)
 
 
 def plan(mdp: LabeledMDP, machine: RewardMachine | PosteriorSample, discount: float) -> Policy:

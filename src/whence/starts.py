@@ -12,7 +12,7 @@ from whence.expert import Expert
 from whence.joint import walked
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
-from whence.planning import optimal_q
+from whence.planning import compiled_q
 from whence.product import product
 
 LENGTH = 100
@@ -100,7 +100,7 @@ class _Acting(NamedTuple):
     @classmethod
     def of(cls, mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> _Acting:
         machine = restricted(machine, mdp)
-        q = optimal_q(mdp, machine, expert.discount)
+        q = compiled_q(mdp, machine, expert.discount)
         return cls(machine.transitions, expert.log_action_probabilities(q))
 
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -257,3 +259,13 @@ def test_many_draws_take_seconds() -> None:
     sample = PosteriorSample.from_draws(whence.worlds.recharge().mdp, draws, alphabet)
     assert time.perf_counter() - began < 15
     assert 9_000 < len(sample) <= 10_000
+
+
+def test_the_example_of_the_page_runs_as_it_says() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "posterior.md").read_text(encoding="utf-8")
+    block = page.split("```python\n")[1].split("```")[0]
+    names: dict[str, Any] = {}
+    exec(block, names)
+    assert names["telling"].labels == ("o",)
+    assert names["world"].mdp.state_name(names["telling"].start.state) == "(4, 5)"
+    assert round(names["telling"].start.nats, 1) == 26.5

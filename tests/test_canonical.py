@@ -7,7 +7,7 @@ import pytest
 
 from problems import random_machine
 from whence import RewardMachine
-from whence.canonical import breadth_first, can_pay
+from whence.canonical import breadth_first, can_pay, minimise_batch
 
 
 def _relabelled(machine: RewardMachine, order: tuple[int, ...]) -> RewardMachine:
@@ -85,3 +85,21 @@ def test_can_pay_follows_transitions_back() -> None:
     transitions = np.array([[1], [2], [2], [3]])
     rewards = np.array([[0.0], [-1.0], [0.0], [0.0]])
     assert can_pay(transitions, rewards).tolist() == [True, True, False, False]
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_machines_minimised_together_equal_those_minimised_alone(n: int) -> None:
+    rng = np.random.default_rng(n)
+    machines = [random_machine(rng, ("a", "b"), n, np.array([1.0])) for _ in range(300)]
+    transitions, rewards, counts = minimise_batch(
+        np.array([machine.transitions for machine in machines]),
+        np.array([machine.rewards for machine in machines]),
+    )
+    assert n == 1 or len(set(counts.tolist())) > 1
+    for i, machine in enumerate(machines):
+        alone, size = machine.minimised(), int(counts[i])
+        assert alone.n_states == size
+        assert (alone.transitions == transitions[i, :size]).all()
+        assert (alone.rewards == rewards[i, :size]).all()
+        assert (transitions[i, size:] == np.arange(size, n)[:, None]).all()
+        assert not rewards[i, size:].any()

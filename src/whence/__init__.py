@@ -1,44 +1,60 @@
 """Infer the reward machine behind an expert's behaviour."""
 
 from whence import worlds
+from whence.certainty import Certainty, arrow_certainty
 from whence.demos import Demonstrations, Episode
 from whence.errors import WhenceError, WhenceWarning
 from whence.evaluation import Evaluation, evaluate
 from whence.expert import Expert
 from whence.grid import Grid
 from whence.inference import infer
+from whence.joint import joint_machine
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
+from whence.odd import OddEpisode, odd_episodes
 from whence.planning import Policy, expert_policy, plan
 from whence.posterior import Posterior
 from whence.prior import Prior
 from whence.runs.result import Run
+from whence.sample import PosteriorSample
 from whence.search.exhaustive import Exhaustive
-from whence.search.settings import Annealing
+from whence.search.settings import Annealing, Tempering
 from whence.simulation import simulate
+from whence.telling import Difference, Telling, differences, telling_sequences
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Annealing",
+    "Certainty",
     "Demonstrations",
+    "Difference",
     "Episode",
     "Evaluation",
     "Exhaustive",
     "Expert",
     "Grid",
     "LabeledMDP",
+    "OddEpisode",
     "Policy",
     "Posterior",
+    "PosteriorSample",
     "Prior",
     "RewardMachine",
     "Run",
+    "Telling",
+    "Tempering",
     "WhenceError",
     "WhenceWarning",
+    "arrow_certainty",
+    "differences",
     "evaluate",
     "expert_policy",
     "infer",
+    "joint_machine",
+    "odd_episodes",
     "plan",
     "simulate",
+    "telling_sequences",
     "worlds",
 ]

@@ -134,3 +134,66 @@ def reachable(transitions: Ints) -> Bools:
             break
         reached = grown
     return reached
+
+
+def minimise_batch(transitions: Ints, rewards: Floats) -> tuple[Ints, Floats, Ints]:
+    """Return the minimised canonical tables of many machines, and how many states each keeps.
+
+    Rows behind a machine's states stay put and pay 0, so equal machines have equal bytes.
+
+    Args:
+        transitions: int[B, n, m].
+        rewards: float[B, n, m].
+
+    Returns:
+        int64[B, n, m], float64[B, n, m] and int64[B].
+    """
+    size, n, _ = transitions.shape
+    first = _equivalent(transitions, rewards).argmax(axis=2)
+    machine = np.arange(size)[:, None]
+    merged = first[machine[:, :, None], transitions]
+    order, counts = _orders(merged)
+    position = np.zeros((size, n), dtype=np.int64)
+    kept = np.arange(n) < counts[:, None]
+    position[np.broadcast_to(machine, kept.shape)[kept], order[kept]] = np.nonzero(kept)[1]
+    small = position[machine[:, :, None], merged[machine, order]]
+    stay = np.broadcast_to(np.arange(n)[:, None], small.shape)
+    inside = kept[:, :, None]
+    return np.where(inside, small, stay), np.where(inside, rewards[machine, order], 0.0), counts
+
+
+def _equivalent(transitions: Ints, rewards: Floats) -> Bools:
+    """Return bool[B, n, n]: which states of a machine pay the same on every sequence."""
+    size, n, m = transitions.shape
+    same: Bools = (rewards[:, :, None] == rewards[:, None]).all(axis=3)
+    machine = np.arange(size)[:, None, None]
+    for _ in range(n):
+        refined = same.copy()
+        for column in range(m):
+            to = transitions[:, :, column]
+            refined &= same[machine, to[:, :, None], to[:, None]]
+        if (refined == same).all():
+            break
+        same = refined
+    return same
+
+
+def _orders(transitions: Ints) -> tuple[Ints, Ints]:
+    """Return the states of each machine breadth-first, int64[B, n], and how many are reached.
+
+    Entries behind the reached ones are 0.
+    """
+    size, n, m = transitions.shape
+    machine = np.arange(size)
+    order = np.zeros((size, n), dtype=np.int64)
+    seen = np.zeros((size, n), dtype=np.bool_)
+    seen[:, 0] = True
+    counts = np.ones(size, dtype=np.int64)
+    for place in range(n):
+        for column in range(m):
+            target = transitions[machine, order[:, place], column]
+            new = np.flatnonzero((place < counts) & ~seen[machine, target])
+            order[new, counts[new]] = target[new]
+            seen[new, target[new]] = True
+            counts[new] += 1
+    return order, counts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,9 +11,13 @@ from whence._types import Floats, Ints, frozen_own
 from whence.engines import reference
 from whence.errors import ArgumentError
 from whence.expert import Expert, best_actions, checked_discount, evenly
+from whence.joint import joint_machine
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
 from whence.product import checked_rewards, in_world, product
+
+if TYPE_CHECKING:
+    from whence.sample import PosteriorSample
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,13 +67,27 @@ def optimal_q(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Float
     both = product(mdp, machine)
     if both.n_machine_states * mdp.n_states <= reference.DENSE_LIMIT:
         return reference.policy_iteration(both, discount)
+    return compiled_q(mdp, machine, discount)
+
+
+def compiled_q(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Floats:
+    """Return the same by the compiled engine, which takes a moment to load."""
     from whence.engines import compiled
 
-    return both.backup(compiled.optimal_values(mdp, in_world(machine, mdp), discount), discount)
+    machine = in_world(machine, mdp)
+    checked_rewards(machine.rewards, checked_discount(discount))
+    values = compiled.optimal_values(mdp, machine, discount)
+    return product(mdp, machine).backup(values, discount)
 
 
-def plan(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Policy:
-    """Return the policy that is optimal for a machine; equally good actions share evenly."""
+def plan(mdp: LabeledMDP, machine: RewardMachine | PosteriorSample, discount: float) -> Policy:
+    """Return the policy that is optimal for a machine; equally good actions share evenly.
+
+    For a sample of machines it is the policy with the best expected return over the heaviest
+    ones, which hold 95% of the mass: that of their `joint_machine`.
+    """
+    if not isinstance(machine, RewardMachine):
+        machine = joint_machine(machine, alphabet=mdp.alphabet)
     chosen = best_actions(optimal_q(mdp, machine, discount))
     return Policy(in_world(machine, mdp), frozen_own(evenly(chosen)), discount)
 

@@ -60,6 +60,7 @@ class Posterior:
     Attributes:
         alphabet: the order of the columns of all tables: the first world's symbols, then
             those that only later worlds show.
+        worlds: each with its demonstrations.
         stats: what was done so far.
     """
 
@@ -88,6 +89,7 @@ class Posterior:
             threads: how many to use; all cores by default.
         """
         pairs = _pairs(mdp, demos)
+        self.worlds = tuple(pairs)
         self.expert = expert
         self.prior = prior or Prior()
         self.levels = checked_levels(rewards)
@@ -200,6 +202,20 @@ class Posterior:
         if len(self._engines) > 1:
             return canonical_tables(targets, paid, np.ones(len(self.alphabet), dtype=np.bool_))
         return self._engines[0].canonical(targets, paid)
+
+    def log_likelihood_by_episode(self, machine: RewardMachine) -> Floats:
+        """Return float64[E], whose sum is `finest`; worlds one after the other."""
+        from whence.odd import steps
+
+        found = steps(self, machine)
+        return found.by_episode(found.log_likelihood)
+
+    def log_likelihood_by_step(self, machine: RewardMachine) -> tuple[Floats, Ints]:
+        """Return float64[T], and int64[E + 1]: where each episode's steps begin."""
+        from whence.odd import steps
+
+        found = steps(self, machine)
+        return found.log_likelihood, found.offsets
 
     def log_prior(self, transitions: npt.ArrayLike, rewards: npt.ArrayLike) -> Floats:
         """Return float64[B], the unnormalised log prior."""

@@ -70,28 +70,6 @@ def minimise(transitions: Ints, rewards: Floats) -> tuple[Ints, Floats, list[int
     return small, paid, [order[int(kept[state])] for state in final]
 
 
-def minimal_sizes(transitions: Ints, rewards: Floats) -> Ints:
-    """Return int64[B]: the states of the smallest machine that pays the same.
-
-    Two states differ when they pay differently, or lead to states that do; what is not
-    reachable from 0 does not count.
-
-    Args:
-        transitions: int[B, n, m].
-        rewards: float[B, n, m].
-    """
-    size, n, _ = transitions.shape
-    machine = np.arange(size)[:, None, None, None]
-    pairs = transitions[:, :, None, :], transitions[:, None, :, :]
-    differ = (rewards[:, :, None, :] != rewards[:, None, :, :]).any(axis=3)
-    for _ in range(n - 2):
-        differ = differ | differ[machine, pairs[0], pairs[1]].any(axis=3)
-    seen = reachable(transitions)
-    earlier = np.tril(np.ones((n, n), dtype=np.bool_), -1)
-    copies = (~differ & earlier & seen[:, None, :]).any(axis=2)
-    return np.asarray((seen & ~copies).sum(axis=1))
-
-
 def can_pay(transitions: Ints, rewards: Floats) -> Bools:
     """Return bool[n]: whether some sequence from the state is ever paid a non-zero reward."""
     alive: Bools = (rewards != 0).any(axis=1)

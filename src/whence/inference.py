@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from whence.arrows import said_arrows
+from whence.certainty import arrow_certainty
 from whence.demos import Demonstrations
 from whence.errors import ArgumentError
 from whence.expert import Expert
@@ -19,12 +20,15 @@ from whence.mdp import LabeledMDP
 from whence.posterior import Posterior, Worlds
 from whence.prior import Prior
 from whence.runs.result import Run, Trace
+from whence.sample import PosteriorSample
+from whence.search.draws import Draws
 from whence.search.methods import Method, Row
 from whence.search.methods import method as find_method
 from whence.search.problem import Problem
 from whence.search.sizes import Sizes, checked_sizes
 from whence.search.unknowns import Unknowns, unknowns
 from whence.simulation import checked_seed
+from whence.telling import telling_sequences
 
 STREAM = 1  # apart from the stream of `simulate`, which uses the seed itself
 
@@ -122,8 +126,10 @@ def _run(how: Method, state: Any, problem: Problem, settings: Any, records: list
     """Return what was found; who asked for it, and what it took, is filled in later."""
     machine, expert = how.found(state, problem)
     place = problem.unknowns.discounts.index(expert.discount)
-    posterior = problem.posteriors[place]
-    log_likelihood = posterior.finest(machine, alpha=expert.alpha, lapse=expert.lapse)
+    posterior = problem.posteriors[place].of_expert(expert)
+    log_likelihood = posterior.finest(machine)
+    draws = how.draws(state, records, problem)
+    sample = None if draws is None else _sample(posterior, draws)
     tables = machine.transitions[None], machine.rewards[None]
     log_prior = float(posterior.log_prior(*tables)[0])
     return Run(
@@ -145,9 +151,16 @@ def _run(how: Method, state: Any, problem: Problem, settings: Any, records: list
         rewards=posterior.levels,
         stopped="",
         doubts=tuple(how.doubts(state, records, problem, settings)),
-        draws=how.draws(state, records, problem),
+        draws=draws,
+        posterior=sample,
+        certainty=() if sample is None else arrow_certainty(posterior, machine, sample),
+        telling=() if sample is None else telling_sequences(sample, expert=expert),
         exact=how.exact(state, problem),
     )
+
+
+def _sample(posterior: Posterior, draws: Draws) -> PosteriorSample:
+    return PosteriorSample.from_draws(list(posterior.worlds), draws, posterior.alphabet)
 
 
 def _posteriors(
@@ -156,8 +169,9 @@ def _posteriors(
     """Return a posterior for each discount, all over the same evidence."""
     alpha = 1.0 if unknown.alpha is None else unknown.alpha
     lapse = 0.0 if unknown.lapse is None else unknown.lapse
-    first = Posterior(mdp, demos, expert=Expert(alpha, unknown.discounts[0], lapse), **settings)
-    return (first, *(first.at_discount(discount) for discount in unknown.discounts[1:]))
+    experts = [Expert(alpha, discount, lapse) for discount in unknown.discounts]
+    first = Posterior(mdp, demos, expert=experts[0], **settings)
+    return (first, *(first.of_expert(expert) for expert in experts[1:]))
 
 
 def _trace(rows: list[Row]) -> Trace:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from whence._types import Floats, Ints
 from whence.demos import Demonstrations
 from whence.engines.compiled import CompiledEngine, canonical_tables
 from whence.errors import ArgumentError, MachineError
-from whence.evidence import Evidence, compile_evidence
+from whence.evidence import compile_evidence
 from whence.expert import Expert
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
@@ -109,12 +109,6 @@ class Posterior:
         self._remembered: dict[bytes, float] = {}
 
     @property
-    def seen(self) -> list[tuple[Evidence, LabeledMDP]]:
-        """The evidence of each world, with the world."""
-        worlds = [engine.mdp for engine in self._engines]
-        return list(zip(self.evidence, worlds, strict=True))
-
-    @property
     def n_steps(self) -> int:
         """Demonstrated steps in all."""
         return sum(evidence.n_steps for evidence in self.evidence)
@@ -153,40 +147,32 @@ class Posterior:
         self._count(seconds=time.perf_counter() - began)
         return result
 
-    def at_discount(self, discount: float) -> Posterior:
-        """Return the same posterior for an expert of another discount; it remembers nothing."""
+    def of_expert(self, expert: Expert) -> Posterior:
+        """Return the same posterior for another expert; at another discount it starts afresh."""
         result = copy(self)
-        result.expert = replace(self.expert, discount=discount)
-        result.stats = Stats()
-        result._remembered = {}
-        result._engines = [
-            CompiledEngine(engine.mdp, engine.evidence, discount, engine.threads)
-            for engine in self._engines
-        ]
+        result.expert = expert
+        if expert.discount != self.expert.discount:
+            result.stats = Stats()
+            result._remembered = {}
+            result._engines = [
+                CompiledEngine(engine.mdp, engine.evidence, expert.discount, engine.threads)
+                for engine in self._engines
+            ]
         return result
 
     def forget(self) -> None:
         """Forget every log likelihood; the next ones are computed anew."""
         self._remembered.clear()
 
-    def finest(
-        self, machine: RewardMachine, *, alpha: float | None = None, lapse: float | None = None
-    ) -> float:
-        """Return a machine's log likelihood within max(1e-8, 1e-12 times its size) of exact.
-
-        Args:
-            machine: over the worlds' symbols.
-            alpha: in place of the expert's.
-            lapse: in place of the expert's.
-        """
+    def finest(self, machine: RewardMachine) -> float:
+        """Return a machine's log likelihood within max(1e-8, 1e-12 times its size) of exact."""
         ordered = machine.over(self.alphabet)
         tables = ordered.transitions[None], ordered.rewards[None]
-        rough = float(self.log_likelihood(*tables, alpha=alpha, lapse=lapse)[0])
+        rough = float(self.log_likelihood(*tables)[0])
         if not np.isfinite(rough):
             return rough
         best = max(FINEST, FINEST_SHARE * abs(rough))
-        found = self.log_likelihood(*tables, alpha=alpha, lapse=lapse, tolerance=best)
-        return float(found[0])
+        return float(self.log_likelihood(*tables, tolerance=best)[0])
 
     def canonical(
         self, transitions: npt.ArrayLike, rewards: npt.ArrayLike

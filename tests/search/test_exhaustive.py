@@ -9,7 +9,7 @@ import pytest
 import whence
 from problems import random_world, valid_machines
 from whence import Demonstrations, Exhaustive, Expert, LabeledMDP, Posterior, Prior, RewardMachine
-from whence.canonical import minimal_sizes
+from whence.canonical import minimise_batch
 from whence.engines import reference
 from whence.errors import ArgumentError
 from whence.search import exhaustive
@@ -281,5 +281,5 @@ def test_the_smallest_sizes_of_a_batch_are_those_of_each(seed: int) -> None:
         RewardMachine(("a", "b"), t, r).minimised().n_states
         for t, r in zip(transitions, rewards, strict=True)
     ]
-    assert minimal_sizes(transitions, rewards).tolist() == each
+    assert minimise_batch(transitions, rewards)[2].tolist() == each
     assert len(set(each)) > 2

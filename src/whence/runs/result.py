@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from whence._types import Bools, Floats
+from whence.certainty import Certainty
 from whence.expert import Expert
 from whence.machine import RewardMachine
 from whence.prior import Prior
+from whence.sample import PosteriorSample
 from whence.search.draws import Draws, Exact
+from whence.telling import Telling
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,6 +60,9 @@ class Run:
         stopped: why it ended: `agreed`, `steps` or `minutes`.
         doubts: what speaks against trusting the result, in words; nothing where ladders agree.
         draws: machines and their weights in the posterior, where the method knows them.
+        posterior: those machines grouped by what they mean in the worlds.
+        certainty: how sure each arrow of the best machine is.
+        telling: the shortest label sequences that are still open, and where to settle them.
         exact: what is known of all machines together, where every one was scored.
     """
 
@@ -79,6 +85,9 @@ class Run:
     inferred: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     draws: Draws | None = None
+    posterior: PosteriorSample | None = None
+    certainty: tuple[Certainty, ...] = ()
+    telling: tuple[Telling, ...] = ()
     exact: Exact | None = None
 
     @property

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whence._types import Floats, Ints
-from whence.canonical import minimal_sizes
+from whence.canonical import minimise_batch
 from whence.errors import ArgumentError
 from whence.posterior import Posterior
 from whence.prior import log_size_prior
@@ -224,7 +224,7 @@ def exact(state: State, found: Draws) -> Exact:
     kept = by_size(state.kept, state.space)
     by_n = np.logaddexp(kept, state.log_dropped)
     total = float(np.logaddexp.reduce(by_n))
-    smallest = minimal_sizes(found.transitions, found.rewards)
+    smallest = minimise_batch(found.transitions, found.rewards)[2]
     minimal = np.bincount(smallest, found.weight, minlength=sizes[-1] + 1)[1:]
     return Exact(
         sizes=sizes,

@@ -1,0 +1,122 @@
+"""Does inference find what the data say? Every built-in world, many demonstration sets.
+
+For each set: the score of the best machine beside that of the polished truth (the true machine,
+climbed by the best single change of an entry until none helps), evaluations and seconds. On
+recharge also what the best machine pays on `w r` and `w t r`.
+
+    python benchmarks/find_the_truth.py [--worlds coffee,recharge] [--seeds 20] [--unknown]
+
+With `--unknown`, only the number of states and the reward levels are said; then the question is
+whether the best machine is the same in the world as when everything is said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from collections.abc import Iterator
+
+import numpy as np
+
+import whence
+from whence import Expert, Posterior, RewardMachine, Run
+from whence.canonical import valid
+from whence.worlds import BUILT_IN, World
+
+EXPERT = Expert(alpha=50, discount=0.92)
+SLACK = 1e-2  # nats, the tolerance of scores while searching
+
+
+def polished(posterior: Posterior, machine: RewardMachine) -> float:
+    """Return the score of a machine climbed by the best changes of single entries."""
+    ordered = machine.over(posterior.alphabet)
+    tables = ordered.transitions, ordered.rewards
+    score = float(posterior.score(tables[0][None], tables[1][None])[0])
+    while True:
+        near = [
+            np.array(column) for column in zip(*neighbours(*tables, posterior.levels), strict=True)
+        ]
+        kept = valid(near[0], near[1])
+        scores = posterior.score(near[0][kept], near[1][kept])
+        best = int(np.argmax(scores))
+        if scores[best] <= score + 1e-6:
+            return score
+        score, tables = float(scores[best]), (near[0][kept][best], near[1][kept][best])
+
+
+def neighbours(
+    transitions: np.ndarray, rewards: np.ndarray, levels: tuple[float, ...]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield every machine that differs in one entry."""
+    for place in np.ndindex(*transitions.shape):
+        for target in range(len(transitions)):
+            if target != transitions[place]:
+                changed = transitions.copy()
+                changed[place] = target
+                yield changed, rewards
+        for level in levels:
+            if level != rewards[place]:
+                paid = rewards.copy()
+                paid[place] = level
+                yield transitions, paid
+
+
+def measured(world: World, seed: int, unknown: bool) -> dict[str, object]:
+    """Infer from one demonstration set; return what came of it."""
+    demos = world.demonstrations(seed)
+    said = {"states": world.task.n_states, "rewards": world.rewards, "seed": seed}
+    posterior = Posterior(world.mdp, demos, expert=EXPERT, rewards=world.rewards)
+    run = whence.infer(world.mdp, demos, **said, **({} if unknown else {"expert": EXPERT}))
+    goal = polished(posterior, world.task)
+    score = float(posterior.score(*(t[None] for t in (run.best.transitions, run.best.rewards)))[0])
+    result: dict[str, object] = {
+        "world": world.name, "seed": seed, "score": score, "goal": goal,
+        "reached": score >= goal - SLACK, "evaluations": run.evaluations,
+        "seconds": run.seconds, "stopped": run.stopped, "doubts": run.doubts,
+    }  # fmt: skip
+    if world.name == "recharge":
+        rule = run.best.run(["w", "r"]).rewards[-1], run.best.run(["w", "t", "r"]).rewards[-1]
+        result["wet_rule"] = rule == (0.0, 1.0)
+    if unknown:
+        result |= _unknown(world, run, demos, said)
+    return result
+
+
+def _unknown(
+    world: World, run: Run, demos: whence.Demonstrations, said: dict[str, object]
+) -> dict[str, object]:
+    told = whence.infer(world.mdp, demos, **said, expert=EXPERT)
+    same = run.best.same_in(told.best, world.mdp)
+    alpha = run.posterior.alpha if run.posterior else None
+    return {"same_as_told": same, "alpha": alpha, "expert": str(run.expert)}
+
+
+def main() -> None:
+    """Print a line for each demonstration set, and a summary for each world."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--worlds", default=",".join(BUILT_IN))
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--unknown", action="store_true")
+    chosen = parser.parse_args()
+    for name in chosen.worlds.split(","):
+        world = BUILT_IN[name](None)
+        rows = []
+        for seed in range(chosen.seeds):
+            rows.append(measured(world, seed, chosen.unknown))
+            print(json.dumps(rows[-1]), flush=True)
+        seconds = [float(str(row["seconds"])) for row in rows]
+        scored = [int(str(row["evaluations"])) for row in rows]
+        print(
+            f"{name}: {sum(bool(row['reached']) for row in rows)} of {len(rows)} reach the "
+            f"polished truth; seconds {statistics.median(seconds):.1f} (worst {max(seconds):.1f}); "
+            f"evaluations {statistics.median(scored):,.0f} (worst {max(scored):,})",
+            flush=True,
+        )
+        for key in ("wet_rule", "same_as_told"):
+            if key in rows[0]:
+                print(f"{name}: {key} in {sum(bool(row[key]) for row in rows)} of {len(rows)}")
+
+
+if __name__ == "__main__":
+    main()

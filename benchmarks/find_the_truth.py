@@ -109,7 +109,8 @@ def main() -> None:
         scored = [int(str(row["evaluations"])) for row in rows]
         print(
             f"{name}: {sum(bool(row['reached']) for row in rows)} of {len(rows)} reach the "
-            f"polished truth; seconds {statistics.median(seconds):.1f} (worst {max(seconds):.1f}); "
+            f"polished truth; seconds {statistics.median(seconds):.1f} "
+            f"(worst {max(seconds):.1f}); "
             f"evaluations {statistics.median(scored):,.0f} (worst {max(scored):,})",
             flush=True,
         )

@@ -10,7 +10,9 @@ import pytest
 import whence
 from whence import RewardMachine, cli
 
-SETTINGS = "--steps 40 --t0 3000 --t-min 30 --beta-t 0.8 --every 2 --runs 2 --seed 5"
+SETTINGS = (
+    "--method annealing --steps 40 --t0 3000 --t-min 30 --beta-t 0.8 --every 2 --runs 2 --seed 5"
+)
 
 
 @pytest.fixture
@@ -39,6 +41,7 @@ def test_the_command_line_equals_the_library(
         whence.Demonstrations.load(demos),
         states=3,
         expert=whence.Expert(50, 0.92),
+        method="annealing",
         settings=whence.Annealing(steps=40, t0=3000, t_min=30, beta_t=0.8, every=2, runs=2),
         seed=5,
     )
@@ -96,7 +99,8 @@ def test_a_world_from_a_file_needs_its_number_of_states(
     code, _, err = _call(f"infer w.json {demos} -o run", capsys)
     assert code == 1
     assert "--states is missing" in err
-    line = f"infer w.json {demos} -o run --states 2 --rewards 0,1,5 --preset recharge --steps 3"
+    line = f"infer w.json {demos} -o run --states 2 --rewards 0,1,5 --method annealing"
+    line += " --preset recharge --steps 3"
     code, out, _ = _call(f"{line} --json", capsys)
     assert code == 0
     document = msgspec.json.decode(out)
@@ -108,7 +112,8 @@ def test_a_run_without_a_finite_likelihood_is_still_json(
     demos: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, _ = _call(
-        f"infer coffee {demos} -o run --alpha inf --steps 2 --runs 1 --json", capsys
+        f"infer coffee {demos} -o run --method annealing --alpha inf --steps 2 --runs 1 --json",
+        capsys,
     )
     assert code == 0
     document = msgspec.json.decode(out)

@@ -48,6 +48,11 @@ class Output:
             else:
                 console.print(part)
 
+    def warn(self, message: str) -> None:
+        """Print a line that starts with `warning:` on stderr, unless silence was asked for."""
+        if not self.quiet:
+            click.echo(_styled("warning: ", "yellow") + printable(message), err=True)
+
 
 def output_options(function: Callable[P, R]) -> Callable[..., R]:
     """Give a command `--json` and `-q`; the function gets an `Output` as `out`."""

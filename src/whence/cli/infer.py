@@ -10,9 +10,8 @@ import click
 from whence.cli.console import Output, output_options
 
 if TYPE_CHECKING:
-    from whence.runs.result import Run
     from whence.search.exhaustive import Exhaustive
-    from whence.search.settings import Annealing
+    from whence.search.settings import Annealing, Tempering
 
 ANNEALING = {
     "t0": (float, "First temperature."),
@@ -40,19 +39,25 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.argument("world")
 @click.argument("demos")
 @click.option("-o", "--output", metavar="RUN", required=True, help="A new folder for the run.")
-@click.option("--states", metavar="N", help="3, or, exhaustive, 1-3.  [default: the task's]")
+@click.option("--states", metavar="N", help="3, or a range, 1-5.  [default: the task's]")
 @click.option("--rewards", metavar="LEVELS", help="Such as 0,1.  [default: the world's, or 0,1]")
-@click.option("--alpha", type=float, help="Rationality, or inf.  [default: 50]")
-@click.option("--discount", type=float, help="[default: the world's, or 0.95]")
-@click.option("--lapse", type=float, default=0.0, show_default=True, help="Blind actions.")
+@click.option("--alpha", metavar="X", help="Rationality, inf, or infer.  [default: infer]")
+@click.option("--discount", metavar="X", help="A number, several, or infer.  [default: 0.95]")
+@click.option("--lapse", metavar="X", help="Blind actions, or infer.  [default: infer]")
 @click.option("--p-self", type=float, help="Prior chance of a self-loop.  [default: 3/5]")
 @click.option("--p-zero", type=float, help="Prior chance of a reward of 0.  [default: 3/4]")
 @click.option("--temperature", type=float, help="To compare scores at; annealing ends at it.")
-@click.option("--method", default="annealing", show_default=True, help="Or exhaustive.")
+@click.option(
+    "--method", default="tempering", show_default=True, help="Or annealing, or exhaustive."
+)
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--steps", type=int, help="Steps of each run.  [default: the preset's]")
+@click.option("--steps", type=int, help="At most.  [default: the method's]")
 @click.option("--minutes", type=float, help="Stop after so many.")
 @click.option("--threads", type=int, help="[default: all cores]")
+@click.option("--init", "start", metavar="M", help="A machine to start from.")
+@click.option("--fix", metavar="FILE", help="Known arrows, such as 'a -c-> b', one a line.")
+@click.option("--ladders", type=int, help="Independent ladders of tempering.  [default: 2]")
+@click.option("--rungs", type=int, help="Chains of each ladder.  [default: 20]")
 @click.option(
     "--preset", help="Settings of the paper's Table 1.  [default: the world's, or coffee]"
 )
@@ -65,9 +70,9 @@ def command(
     output: str,
     states: str | None,
     rewards: str | None,
-    alpha: float | None,
-    discount: float | None,
-    lapse: float,
+    alpha: str | None,
+    discount: str | None,
+    lapse: str | None,
     p_self: float | None,
     p_zero: float | None,
     temperature: float | None,
@@ -76,13 +81,13 @@ def command(
     steps: int | None,
     minutes: float | None,
     threads: int | None,
-    preset: str | None,
-    limit: int | None,
+    start: str | None,
+    fix: str | None,
     out: Output,
-    **annealing: Any,
+    **settings: Any,
 ) -> None:
     """Infer the machine behind DEMOS and write it, and how it was found, to a folder."""
-    from whence.cli import inputs
+    from whence.cli import findings, inputs
     from whence.cli.progress import progress
     from whence.demos import Demonstrations
     from whence.inference import infer
@@ -96,13 +101,13 @@ def command(
             Demonstrations.load(demos, given.mdp),
             states=_states(states, given),
             rewards=_levels(rewards, given),
-            expert=given.expert(alpha, discount, lapse, inputs.INFERENCE_ALPHA),
+            **_expert(method, given, {"alpha": alpha, "discount": discount, "lapse": lapse}),
             prior=inputs.prior(p_self, p_zero),
             temperature=temperature,
             method=method,
-            settings=_settings(
-                method, given, {"preset": preset, "limit": limit} | annealing, temperature
-            ),
+            settings=_settings(method, given, settings, temperature),
+            init=None if start is None else inputs.machine_in(start, given.mdp),
+            fix=() if fix is None else _lines(fix),
             seed=seed,
             steps=steps,
             minutes=minutes,
@@ -112,7 +117,9 @@ def command(
     folder.write(output, run, {"world": world, "demos": demos})
     out.document({"written": output} | folder.settings_document(run) | folder.result_document(run))
     if not (out.json or out.quiet):
-        out.show(*_text(run, output))
+        out.show(*findings.texts(run, output))
+    for doubt in run.doubts:
+        out.warn(f"do not trust this yet: {doubt}")
 
 
 def _states(states: str | None, given: Any) -> int | tuple[int, int]:
@@ -134,6 +141,40 @@ def _states(states: str | None, given: Any) -> int | tuple[int, int]:
     return int(given.built_in.task.n_states)
 
 
+def _expert(method: str, given: Any, said: dict[str, str | None]) -> dict[str, Any]:
+    """Return what is said of the expert; methods that cannot infer it assume the usual."""
+    from whence.cli import inputs
+
+    values = {name: _value(name, text) for name, text in said.items()}
+    if method != "tempering":
+        usual = {"alpha": inputs.INFERENCE_ALPHA, "discount": given.discount, "lapse": 0.0}
+        values = {name: usual[name] if value is None else value for name, value in values.items()}
+    return values
+
+
+def _value(name: str, text: str | None) -> Any:
+    """Return a number, several, or `infer`."""
+    from whence.errors import ArgumentError
+
+    if text is None or text == "infer":
+        return text
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ArgumentError(f"--{name} {text}: give a number, or infer") from None
+    if len(numbers) > 1 and name != "discount":
+        raise ArgumentError(f"--{name} {text}: give one number, or infer")
+    return numbers[0] if len(numbers) == 1 else tuple(numbers)
+
+
+def _lines(path: str) -> list[str]:
+    """Return the arrows of a file, one a line; blank lines and # comments are left out."""
+    from whence import files
+
+    lines = files.read_text(path).splitlines()
+    return [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
 def _digits(text: str) -> bool:
     return text.isdecimal() and len(text) <= 9
 
@@ -150,25 +191,30 @@ def _usual_preset(given: Any) -> str:
     return given.built_in.name if given.built_in else "coffee"
 
 
+OWNERS = {"limit": "exhaustive", "ladders": "tempering", "rungs": "tempering"}
+
+
 def _settings(
     method: str, given: Any, options: dict[str, Any], temperature: float | None
-) -> Annealing | Exhaustive:
+) -> Annealing | Exhaustive | Tempering | None:
     """Return the settings of a method that the options describe; they must be its own."""
     from whence.errors import ArgumentError
     from whence.search.exhaustive import Exhaustive
+    from whence.search.settings import Tempering
 
     said = {name: value for name, value in options.items() if value is not None}
-    exhaustive = method == "exhaustive"
-    for name in said:
-        if exhaustive != (name == "limit"):
-            owner = "exhaustive" if name == "limit" else "annealing"
+    for name, value in said.items():
+        owner = OWNERS.get(name, "annealing")
+        if method != owner and method in ("annealing", "exhaustive", "tempering"):
             raise ArgumentError(
-                f"--{name.replace('_', '-')} {said[name]}: a setting of {owner}; leave it out, or "
+                f"--{name.replace('_', '-')} {value}: a setting of {owner}; leave it out, or "
                 f"say --method {owner}"
             )
-    if exhaustive:
+    if method == "exhaustive":
         return Exhaustive(**said)
-    return _annealing(said.pop("preset", None) or _usual_preset(given), said, temperature)
+    if method == "annealing":
+        return _annealing(said.pop("preset", None) or _usual_preset(given), said, temperature)
+    return Tempering(**said) if method == "tempering" else None
 
 
 def _annealing(preset: str, said: dict[str, Any], temperature: float | None) -> Annealing:
@@ -184,20 +230,3 @@ def _annealing(preset: str, said: dict[str, Any], temperature: float | None) -> 
             "annealing; leave one of them out"
         )
     return replace(Annealing.preset(preset), **said)
-
-
-def _text(run: Run, output: str) -> list[Any]:
-    from whence.drawing import terminal
-
-    lines = [
-        terminal.machine_text(run.best),
-        f"\nscore {run.score:,.2f} at temperature {run.temperature:g}: log likelihood "
-        f"{run.log_likelihood:,.2f}, log prior {run.log_prior:,.2f}",
-    ]
-    if run.exact is not None and run.draws is not None:
-        lines.append(
-            f"weight {run.draws.weight[0]:.4g} of {sum(run.exact.machines):,} machines; "
-            f"{run.draws.size:,} kept, {run.exact.dropped:.1e} of the weight dropped"
-        )
-    scored = f"{run.evaluations:,} machines scored in {run.seconds:.1f} s; wrote {output}"
-    return [*lines, scored]

@@ -1,4 +1,4 @@
-"""A run as a folder: manifest.json, best.json, result.json, trace.npz.
+"""A run as a folder: manifest.json, best.json, result.json, trace.npz and draws.npz.
 
 `best.json` is the machine. Each file is written whole or not at all, the manifest last: a folder
 that has one is complete.
@@ -19,13 +19,20 @@ import numpy as np
 from whence import files
 from whence.errors import FileError
 from whence.formats import arrays
+from whence.runs.posterior_document import (
+    arrows_document,
+    posterior_document,
+    telling_document,
+)
 from whence.runs.result import Run
 from whence.search.draws import Draws
 
 MANIFEST = "whence/run/1"
 TRACE = "whence/trace/1"
+DRAWN = "whence/draws/1"
 TOP = 10  # machines of an exact posterior that the result names
-BEST, RESULT, STEPS, HEAD = "best.json", "result.json", "trace.npz", "manifest.json"
+BEST, RESULT, HEAD = "best.json", "result.json", "manifest.json"
+STEPS, DRAWS = "trace.npz", "draws.npz"
 
 
 def check_free(path: str | os.PathLike[str]) -> None:
@@ -60,6 +67,8 @@ def write(path: str | os.PathLike[str], run: Run, inputs: dict[str, Any]) -> Non
     run.best.save(folder / BEST)
     files.write_bytes(folder / RESULT, _json(result_document(run)))
     files.write_bytes(folder / STEPS, arrays.write(_trace_arrays(run)))
+    if run.draws is not None:
+        files.write_bytes(folder / DRAWS, arrays.write(_draw_arrays(run.draws)))
     files.write_bytes(folder / HEAD, _json(manifest_document(run, inputs)))
 
 
@@ -75,6 +84,10 @@ def result_document(run: Run) -> dict[str, Any]:
         "seconds": run.seconds,
         "stopped": run.stopped,
         "acceptance": float(run.trace.accepted.mean()) if run.trace.accepted.size else None,
+        "doubts": list(run.doubts),
+        "posterior": posterior_document(run),
+        "arrows": arrows_document(run),
+        "telling": telling_document(run),
         "exact": exact_document(run),
     }
 
@@ -119,6 +132,7 @@ def settings_document(run: Run) -> dict[str, Any]:
         "alpha": _finite(run.expert.alpha),
         "discount": run.expert.discount,
         "lapse": run.expert.lapse,
+        "inferred": list(run.inferred),
         "p_self": run.prior.p_self,
         "p_zero": run.prior.p_zero,
         "settings": dataclasses.asdict(run.settings),
@@ -138,6 +152,12 @@ def manifest_document(run: Run, inputs: dict[str, Any]) -> dict[str, Any]:
 def _trace_arrays(run: Run) -> arrays.Arrays:
     names = [field.name for field in dataclasses.fields(run.trace)]
     return {"format": np.array(TRACE)} | {name: getattr(run.trace, name) for name in names}
+
+
+def _draw_arrays(draws: Draws) -> arrays.Arrays:
+    names = [field.name for field in dataclasses.fields(draws)]
+    columns = {name: np.asarray(getattr(draws, name)) for name in names}
+    return {"format": np.array(DRAWN)} | columns
 
 
 def _json(document: dict[str, Any]) -> bytes:

@@ -13,6 +13,7 @@ from whence.errors import ArgumentError
 from whence.machine import RewardMachine
 from whence.posterior import Posterior
 from whence.prior import log_size_prior
+from whence.search.population import check_space
 from whence.search.space import Machines, Space
 from whence.search.target import Target
 from whence.search.unknowns import Unknowns
@@ -88,6 +89,7 @@ class Problem:
     def _space(self) -> Space:
         posterior = self.posteriors[0]
         m, largest = len(posterior.alphabet), self.sizes[-1]
+        check_space(largest, m, posterior.levels)
         log_size = np.full(largest + 1, -np.inf)
         for n in self.sizes:
             log_size[n] = 0.0

@@ -13,7 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._types import Bools, Floats, Ints
+from whence.errors import ArgumentError
 from whence.prior import Prior
+
+MOST_DRAWS = 2_000
 
 
 class Machines(NamedTuple):
@@ -129,12 +132,19 @@ class Space:
         weights = np.exp(self.log_size[list(self.sizes)] - self.log_size[list(self.sizes)].max())
         kept: list[Machines] = []
         count = 0
-        while count < size:
+        for _ in range(MOST_DRAWS):
+            if count >= size:
+                break
             n_states = rng.choice(self.sizes, p=weights / weights.sum(), size=4 * size)
             drawn = self._draw(rng, n_states)
             drawn = drawn.rows(self.valid(drawn))
             kept.append(drawn)
             count += len(drawn.n_states)
+        if count < size:
+            raise ArgumentError(
+                f"only {count} of {MOST_DRAWS * 4 * size} draws are valid machines that have the "
+                "known arrows; allow fewer states, or fix fewer arrows"
+            )
         return Machines(*(np.concatenate(tables)[:size] for tables in zip(*kept, strict=True)))
 
     def _draw(self, rng: np.random.Generator, n_states: Ints) -> Machines:

@@ -23,6 +23,7 @@ from whence.search.unknowns import Experts
 
 EXPERT = "expert"
 SPREAD_SHARE = 0.1
+SMALL_SPREAD = 200.0  # nats
 DAMPING = 0.5
 SAME_SCORE = 0.02  # scores this close are of equally good machines
 LEAST_SHARE = 0.03  # of each kind of move
@@ -86,7 +87,7 @@ def init(rng: np.random.Generator, target: Target, settings: Tempering) -> State
     """Return ladders of chains drawn from the prior, with rungs up to where it rules."""
     ladders, rungs = settings.ladders, settings.rungs
     chains = target.sample(rng, ladders * rungs)
-    hottest = settings.hottest or _hottest(target, chains)
+    hottest = max(1.0, settings.hottest or _hottest(target, chains))
     temperatures = ladder.geometric(target.temperature, hottest * target.temperature, rungs)
     moves = usable(target.space) + ((EXPERT,) if target.unknowns.any else ())
     order = np.argsort(-chains.log_likelihood.reshape(ladders, rungs), axis=1)
@@ -235,9 +236,9 @@ def _better(target: Target, old: Chains, new: Chains) -> Chains:
 def _hottest(target: Target, chains: Chains) -> float:
     """Return a temperature at which chains pass from one kind of machine to another.
 
-    A share of the spread of log likelihoods over the prior: most machines there are hopeless, and
-    need not be visited as often as the prior would.
+    The spread of log likelihoods over the prior where that is small; else a share of it: most
+    machines there are hopeless, and need not be visited as often as the prior would.
     """
     finite = chains.log_likelihood[np.isfinite(chains.log_likelihood)]
     spread = float(np.std(finite)) if len(finite) > 1 else 0.0
-    return max(2.0, SPREAD_SHARE * spread / target.temperature)
+    return max(2.0, min(spread, SMALL_SPREAD), SPREAD_SHARE * spread) / target.temperature

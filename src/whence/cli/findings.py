@@ -1,0 +1,119 @@
+"""What a run found, for people at a terminal."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from whence.drawing import terminal, text
+from whence.machine import number
+from whence.precision import Summary
+from whence.runs.posterior_document import telling_document
+from whence.runs.result import Run
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+WORDS = {
+    "agreed": "the ladders agree",
+    "steps": "all steps are made",
+    "minutes": "time is up",
+}
+TOP = 5
+
+
+def texts(run: Run, output: str) -> list[Any]:
+    """Return the machine, how sure each arrow is, what is open, and how it was found."""
+    shown: list[Any] = [terminal.machine_text(run.best), ""]
+    if run.certainty:
+        shown += [arrow_table(run), ""]
+    shown += [*_posterior_lines(run), *_open_lines(run), *_exact_lines(run)]
+    shown += [
+        f"score {run.score:,.2f} at temperature {run.temperature:g}: log likelihood "
+        f"{run.log_likelihood:,.2f}, log prior {run.log_prior:,.2f}",
+        _expert_line(run),
+        f"{run.evaluations:,} machines scored in {run.seconds:.1f} s, {run.steps:,} steps; "
+        f"{WORDS[run.stopped]}; wrote {output}",
+    ]
+    return shown
+
+
+def arrow_table(run: Run) -> Table:
+    """Return a table of arrows: what the best other choice would lose."""
+    from rich.table import Table
+
+    table = Table("arrow", "pays", "sure?", "nats lost by the next best")
+    names = [text.shorten(text.visible(name), 30) for name in run.best.state_names]
+    for each in run.certainty:
+        loss = "no other" if math.isinf(each.loss) else f"{each.loss:,.1f}"
+        other = ""
+        if each.other_target is not None and each.other_reward is not None:
+            other = f" (to {names[each.other_target]}, paying {number(each.other_reward)})"
+        symbol = text.shorten(text.visible(each.symbol), 24)
+        table.add_row(
+            f"{names[each.state]} -{symbol}-> {names[each.target]}",
+            number(each.reward),
+            "yes" if each.determined else "OPEN",
+            loss + other,
+        )
+    return table
+
+
+def _posterior_lines(run: Run) -> list[str]:
+    sample = run.posterior
+    if sample is None:
+        return []
+    shares = [
+        f"{weight:.1%}" + (f" ± {error:.1%}" if error else "")
+        for weight, error in zip(sample.weights[:TOP], sample.errors, strict=False)
+    ]
+    states = ", ".join(f"{n} ({p:.1%})" for n, p in sample.n_states.items())
+    more = f" and {len(sample) - TOP} more" if len(sample) > TOP else ""
+    return [
+        f"machines that differ in the world: {len(sample)}; their probabilities: "
+        f"{', '.join(shares)}{more}",
+        f"states needed: {states}",
+    ]
+
+
+def _open_lines(run: Run) -> list[str]:
+    lines = []
+    for each in telling_document(run):
+        pays = ", ".join(f"{number(p['reward'])} ({p['probability']:.0%})" for p in each["pays"])
+        labels = " ".join(text.visible(label) for label in each["labels"])
+        where = ""
+        if each["start_name"] is not None:
+            where = f"; a demonstration from {each['start_name']} would tell"
+        lines.append(f"not determined: what `{labels}` pays: {pays}{where}")
+    return lines
+
+
+def _exact_lines(run: Run) -> list[str]:
+    if run.exact is None or run.draws is None:
+        return []
+    return [
+        f"weight {run.draws.weight[0]:.4g} of {sum(run.exact.machines):,} machines; "
+        f"{run.draws.size:,} kept, {run.exact.dropped:.1e} of the weight dropped"
+    ]
+
+
+def _expert_line(run: Run) -> str:
+    """Return who the expert is, and what of it was inferred."""
+    parts = []
+    sample = run.posterior
+    for name, value in (
+        ("alpha", run.expert.alpha),
+        ("lapse", run.expert.lapse),
+        ("discount", run.expert.discount),
+    ):
+        if name in run.inferred and sample is not None:
+            parts.append(_inferred(name, getattr(sample, name)))
+        else:
+            parts.append(
+                f"{name} {value:g} " + ("inferred" if name in run.inferred else "assumed")
+            )
+    return "expert: " + ", ".join(parts)
+
+
+def _inferred(name: str, summary: Summary) -> str:
+    return f"{name} {summary.mean:.4g} inferred ({summary.low:.4g} to {summary.high:.4g})"

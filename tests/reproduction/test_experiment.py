@@ -32,6 +32,7 @@ def test_a_triple_is_what_infer_finds_on_its_own_demonstrations() -> None:
     demos = world.demonstrations(3)
     run = whence.infer(
         world.mdp, demos, states=3, expert=whence.Expert(50, 0.92), seed=3, steps=30,
+        method="annealing",
         settings=whence.Annealing.preset("coffee"),
     )  # fmt: skip
     assert found.machine.same_as(run.best)

@@ -29,7 +29,7 @@ def test_the_surroundings_of_a_triple() -> None:
     world = whence.worlds.coffee()
     run = whence.infer(
         world.mdp, world.demonstrations(0), states=3, expert=whence.Expert(50, 0.92), seed=0,
-        settings=whence.Annealing.preset("coffee"), steps=5,
+        method="annealing", settings=whence.Annealing.preset("coffee"), steps=5,
     )  # fmt: skip
     tables = run.best.transitions, run.best.rewards
     assert seen.ones == len(changed(tables, (0.0, 1.0), 1)[0])

@@ -24,10 +24,7 @@ TOP = 5
 
 def texts(run: Run, output: str) -> list[Any]:
     """Return the machine, how sure each arrow is, what is open, and how it was found."""
-    shown: list[Any] = [terminal.machine_text(run.best), ""]
-    if run.certainty:
-        shown += [arrow_table(run), ""]
-    shown += [*_posterior_lines(run), *_open_lines(run), *_exact_lines(run)]
+    shown = [*machine_parts(run), *_exact_lines(run)]
     shown += [
         f"score {run.score:,.2f} at temperature {run.temperature:g}: log likelihood "
         f"{run.log_likelihood:,.2f}, log prior {run.log_prior:,.2f}",
@@ -36,6 +33,14 @@ def texts(run: Run, output: str) -> list[Any]:
         f"{WORDS[run.stopped]}; wrote {output}",
     ]
     return shown
+
+
+def machine_parts(run: Run) -> list[Any]:
+    """Return the machine, how sure each arrow is, and what is open."""
+    shown: list[Any] = [terminal.machine_text(run.best), ""]
+    if run.certainty:
+        shown += [arrow_table(run), ""]
+    return [*shown, *_posterior_lines(run), *_open_lines(run)]
 
 
 def arrow_table(run: Run) -> Table:

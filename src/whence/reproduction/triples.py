@@ -127,6 +127,7 @@ def inferred(job: Job, world: World, demos: Demonstrations) -> Run:
         world.mdp,
         demos,
         states=world.task.n_states,
+        method="annealing",
         expert=Expert(variant.alpha, world.expert.discount),
         rewards=variant.levels(world),
         prior=variant.prior(world),

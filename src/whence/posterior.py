@@ -23,6 +23,7 @@ from whence.evidence import compile_evidence
 from whence.expert import Expert
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
+from whence.memory import EXPERT_BYTES, bands, keys_of
 from whence.prior import Prior, checked_levels
 from whence.product import checked_rewards
 from whence.sparse import offsets_of
@@ -32,7 +33,6 @@ FINEST = 1e-8
 FINEST_SHARE = 1e-12
 REMEMBERED = 250_000
 INFINITE_ALPHA_TOLERANCE = 1e-12
-EXPERT_BYTES = 16  # alpha and lapse, the last two numbers of a key
 
 Worlds = Sequence[tuple[LabeledMDP, Demonstrations]]
 
@@ -222,15 +222,15 @@ class Posterior:
         """Return float64[B] for one world; solve only what is not remembered."""
         engine, columns = self._engines[number], self._columns[number]
         canonical = engine.canonical(tables[0][:, :, columns], tables[1][:, :, columns])
-        bands = _bands(experts[0])
-        keys = _keys(number, canonical, bands, experts, allowed)
+        band = bands(experts[0])
+        keys = keys_of(number, canonical, band, experts, allowed)
         fresh: dict[bytes, int] = {}
         for machine, key in enumerate(keys):
             if key not in self._remembered:
                 fresh.setdefault(key, machine)
         rows = np.fromiter(fresh.values(), dtype=np.int64, count=len(fresh))
         if len(rows):
-            values, sweeps = self._solved(engine, canonical, bands, experts, allowed, keys, rows)
+            values, sweeps = self._solved(engine, canonical, band, experts, allowed, keys, rows)
             self._remembered.update(zip(fresh, values.tolist(), strict=True))
             self._count(solves=len(sweeps), sweeps=int(sweeps.sum()))
         self._count(hits=len(keys) - len(rows))
@@ -249,7 +249,7 @@ class Posterior:
         engine, columns = self._engines[number], self._columns[number]
         canonical = engine.canonical(tables[0][:, :, columns], tables[1][:, :, columns])
         each = np.arange(len(canonical[0]) + 1)
-        exactness = self._value_tolerance(_bands(experts[0]), allowed)
+        exactness = self._value_tolerance(bands(experts[0]), allowed)
         found, sweeps = engine.log_likelihood(canonical, each, *experts, exactness)
         self._count(solves=len(sweeps), sweeps=int(sweeps.sum()))
         return found
@@ -258,7 +258,7 @@ class Posterior:
         self,
         engine: CompiledEngine,
         canonical: tuple[Ints, Floats, Ints],
-        bands: Floats,
+        band: Floats,
         experts: tuple[Floats, Floats],
         allowed: float,
         keys: list[bytes],
@@ -281,7 +281,7 @@ class Posterior:
             first_expert,
             alpha,
             lapse,
-            self._value_tolerance(bands[firsts], allowed),
+            self._value_tolerance(band[firsts], allowed),
         )
         values = np.empty(len(rows))
         values[order] = found
@@ -343,45 +343,6 @@ class Posterior:
         if not ((lapses >= 0) & (lapses <= 1)).all():
             raise ArgumentError("lapse: every value must be from 0 to 1")
         return alphas, lapses
-
-
-def _bands(alpha: Floats) -> Floats:
-    """Return float64[B]: the power of two next above each alpha.
-
-    Values are solved as exactly as a band needs, so that a log likelihood does not depend on
-    which other alphas were asked for with it.
-    """
-    finite = np.isfinite(alpha) & (alpha > 0)
-    exponent = np.ceil(np.log2(alpha, out=np.zeros_like(alpha), where=finite))
-    return np.where(finite, np.exp2(exponent), alpha)
-
-
-def _keys(
-    number: int,
-    canonical: tuple[Ints, Floats, Ints],
-    bands: Floats,
-    experts: tuple[Floats, Floats],
-    allowed: float,
-) -> list[bytes]:
-    """Return what each log likelihood is remembered by: all that it depends on.
-
-    What the solve depends on comes first, the expert's alpha and lapse last.
-    """
-    transitions, rewards, counts = canonical
-    size, n, _ = transitions.shape
-    columns = [
-        np.full((size, 1), number, dtype=np.float64),
-        np.full((size, 1), n, dtype=np.float64),
-        np.full((size, 1), allowed),
-        bands[:, None],
-        counts[:, None].astype(np.float64),
-        transitions.reshape(size, -1).astype(np.float64),
-        rewards.reshape(size, -1),
-        experts[0][:, None],
-        experts[1][:, None],
-    ]
-    rows = np.ascontiguousarray(np.hstack(columns))
-    return [row.tobytes() for row in rows]
 
 
 def _pairs(mdp: LabeledMDP | Worlds, demos: Demonstrations | None) -> Worlds:

@@ -615,6 +615,17 @@ def _fill_table(n_actions, alpha, lapse, many, table, best, odds, bits, floats):
 
 
 @_jit
+def _fill_tables(count, live, n_actions, alpha, lapse, many, q, table, best, odds, bits, floats):
+    """Write the log probabilities of one expert's actions to `table`, by live machine state."""
+    block = many * n_actions
+    for y in range(count):
+        if live[y]:
+            part = table[y * block : (y + 1) * block]
+            part[:] = q[y * block : (y + 1) * block]
+            _fill_table(n_actions, alpha, lapse, many, part, best, odds, bits, floats)
+
+
+@_jit
 def _values(n_actions, width, offsets, successors, probabilities, inside, out):
     """Write the value of the best action in every state, for one machine state."""
     for s in range(out.shape[0]):
@@ -933,9 +944,10 @@ def score_batch(
     inside = np.zeros(rows)
     many = visited.shape[0]
     memory = np.zeros(max(parent.shape[0], 1), dtype=np.int64)
-    q, table, best = np.zeros(n * many * n_actions), np.zeros(n * many * n_actions), np.zeros(many)
-    odds = np.zeros(many * n_actions)
-    bits = np.zeros(odds.shape[0], dtype=np.int64)
+    block = many * n_actions
+    q, table = np.zeros(n * block), np.zeros(n * block)
+    best, odds = np.zeros(many), np.zeros(block)
+    bits = np.zeros(block, dtype=np.int64)
     floats = bits.view(np.float64)
     most_rounds = (10_000 + 60.0 / (1.0 - discount)) / REPEAT  # plain sweeps would do by then
     for number in range(len(seats)):
@@ -944,13 +956,13 @@ def score_batch(
     active = 0
     slot = 0
     while True:
-        while waiting < stop and not _find_live(
-            transitions[waiting], rewards[waiting], counts[waiting], live
-        ):
-            for e in range(first_expert[waiting], first_expert[waiting + 1]):
-                out[e] = -math.log(n_actions) * subtree_steps[:1].sum()
-            waiting += 1
         for number in range(len(seats)):
+            while waiting < stop and not _find_live(
+                transitions[waiting], rewards[waiting], counts[waiting], live
+            ):  # one that never pays needs no solving: every action is equally likely
+                for e in range(first_expert[waiting], first_expert[waiting + 1]):
+                    out[e] = -math.log(n_actions) * subtree_steps[:1].sum()
+                waiting += 1
             if seats[number].machine < 0 and waiting < stop:
                 _admit(
                     seats[number], waiting, number, n, length, share, transitions[waiting],
@@ -1007,20 +1019,16 @@ def score_batch(
                     )  # fmt: skip
                 _visited_values(
                     visited, n_actions, width, offsets, successors, probabilities, inside,
-                    q[y * many * n_actions : (y + 1) * many * n_actions],
+                    q[y * block : (y + 1) * block],
                 )  # fmt: skip
             for e in range(first_expert[b], first_expert[b + 1]):
-                table[:] = q
-                for y in range(counts[b]):
-                    if live[y]:
-                        _fill_table(
-                            n_actions, alpha[e], lapse[e], many,
-                            table[y * many * n_actions : (y + 1) * many * n_actions], best,
-                            odds, bits, floats,
-                        )  # fmt: skip
+                _fill_tables(
+                    counts[b], live, n_actions, alpha[e], lapse[e], many, q, table, best, odds,
+                    bits, floats,
+                )  # fmt: skip
                 out[e] = _sum_cells(
-                    n_actions, live, transitions[b], many * n_actions, parent, symbol,
-                    subtree_end, subtree_steps, first_cell, cell_key, cell_count, memory, table,
+                    n_actions, live, transitions[b], block, parent, symbol, subtree_end,
+                    subtree_steps, first_cell, cell_key, cell_count, memory, table,
                 )  # fmt: skip
 
 

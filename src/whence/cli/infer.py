@@ -54,7 +54,8 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--steps", type=int, help="At most.  [default: the method's]")
 @click.option("--minutes", type=float, help="Stop after so many.")
 @click.option("--threads", type=int, help="[default: all cores]")
-@click.option("--init", "start", metavar="M", help="A machine to start from.")
+@click.option("--start", metavar="X,Y", help="Where the world's episodes begin.")
+@click.option("--init", metavar="M", help="A machine to start from.")
 @click.option("--fix", metavar="FILE", help="Known arrows, such as 'a -c-> b', one a line.")
 @click.option("--ladders", type=int, help="Independent ladders of tempering.  [default: 2]")
 @click.option("--rungs", type=int, help="Chains of each ladder.  [default: 20]")
@@ -82,6 +83,7 @@ def command(
     minutes: float | None,
     threads: int | None,
     start: str | None,
+    init: str | None,
     fix: str | None,
     out: Output,
     **settings: Any,
@@ -94,7 +96,7 @@ def command(
     from whence.runs import folder
 
     folder.check_free(output)
-    given = inputs.setting(world)
+    given = inputs.setting(world, start)
     with progress(out, "inferring") as advance:
         run = infer(
             given.mdp,
@@ -106,7 +108,7 @@ def command(
             temperature=temperature,
             method=method,
             settings=_settings(method, given, settings, temperature),
-            init=None if start is None else inputs.machine_in(start, given.mdp),
+            init=None if init is None else inputs.machine_in(init, given.mdp),
             fix=() if fix is None else _lines(fix),
             seed=seed,
             steps=steps,

@@ -233,7 +233,7 @@ class CompiledEngine:
 
     def _spread(self, part: Callable[[int, int], None], size: int, seats: int) -> None:
         """Run `part(start, stop)` over all machines, in pieces that fill packs of `seats`."""
-        if self.threads == 1 or size <= seats:
+        if self.threads == 1 or size <= 2 * seats:
             part(0, size)
             return
         pieces = min(4 * self.threads, max(self.threads, size // (8 * seats)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -116,12 +118,12 @@ class Target:
 
         A machine of n states has (n - 1)! copies, each as likely.
         """
-        copies = np.array([_log_factorial(n - 1) for n in range(self.space.largest + 1)])
-        more = copies[chains.machines.n_states] if len(self.space.sizes) > 1 else 0.0
+        more = self._log_copies[chains.machines.n_states] if len(self.space.sizes) > 1 else 0.0
         with np.errstate(invalid="ignore"):
             score = chains.log_likelihood / self.temperature + chains.log_prior + more
         return np.where(np.isfinite(chains.log_prior), score, -np.inf)
 
-
-def _log_factorial(k: int) -> float:
-    return float(np.log(np.arange(1, k + 1)).sum())
+    @cached_property
+    def _log_copies(self) -> Floats:
+        """float64[n + 1]: the log of how many labelled copies a machine of each size has."""
+        return np.array([math.lgamma(max(n, 1)) for n in range(self.space.largest + 1)])

@@ -44,5 +44,7 @@ def keys_of(
         experts[0][:, None],
         experts[1][:, None],
     ]
-    rows = np.ascontiguousarray(np.hstack(columns))
-    return [row.tobytes() for row in rows]
+    rows = np.hstack(columns)
+    width = rows.shape[1] * rows.itemsize
+    data = rows.tobytes()
+    return [data[start : start + width] for start in range(0, len(data), width)]

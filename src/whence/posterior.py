@@ -268,12 +268,7 @@ class Posterior:
 
         Rows that differ in alpha, within a band, and in lapse alone share a solve.
         """
-        groups: dict[bytes, list[int]] = {}
-        for place, row in enumerate(rows.tolist()):
-            groups.setdefault(keys[row][:-EXPERT_BYTES], []).append(place)
-        firsts = rows[[places[0] for places in groups.values()]]
-        order = np.array([place for places in groups.values() for place in places])
-        first_expert = offsets_of(np.array([len(places) for places in groups.values()]))
+        firsts, order, first_expert = _shared(keys, rows)
         some = tuple(np.ascontiguousarray(table[firsts]) for table in canonical)
         alpha, lapse = experts[0][rows[order]], experts[1][rows[order]]
         found, sweeps = engine.log_likelihood(
@@ -343,6 +338,24 @@ class Posterior:
         if not ((lapses >= 0) & (lapses <= 1)).all():
             raise ArgumentError("lapse: every value must be from 0 to 1")
         return alphas, lapses
+
+
+def _shared(keys: list[bytes], rows: Ints) -> tuple[Ints, Ints, Ints]:
+    """Group rows of a batch that share a solve.
+
+    Returns:
+        int64[U], the first row of each group; int64[R], places in `rows`, group by group; and
+        int64[U + 1], where the groups begin.
+    """
+    groups: dict[bytes, list[int]] = {}
+    for place, row in enumerate(rows.tolist()):
+        groups.setdefault(keys[row][:-EXPERT_BYTES], []).append(place)
+    if len(groups) == len(rows):
+        each = np.arange(len(rows) + 1)
+        return rows, each[:-1], each
+    order = np.array([place for places in groups.values() for place in places])
+    firsts = rows[[places[0] for places in groups.values()]]
+    return firsts, order, offsets_of(np.array([len(places) for places in groups.values()]))
 
 
 def _pairs(mdp: LabeledMDP | Worlds, demos: Demonstrations | None) -> Worlds:

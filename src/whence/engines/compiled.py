@@ -158,6 +158,12 @@ class CompiledEngine:
         self.layout = layout(mdp)
         self.discounted = frozen_own(discount * self.layout.probabilities)
         self.visited = frozen_own(self.layout.position[evidence.visited])
+        self.trie = tuple(
+            frozen_own(table.astype(np.int32 if len(evidence.cell_key) < 2**31 else np.int64))
+            for table in (
+                evidence.parent, evidence.symbol, evidence.subtree_end, evidence.first_cell
+            )
+        )  # fmt: skip
         place, action = np.divmod(evidence.cell_key, mdp.n_actions)
         self.cell_key = frozen_own((action * len(self.visited) + place).astype(np.uint32))
 
@@ -214,6 +220,7 @@ class CompiledEngine:
         sweeps = np.zeros(size, dtype=np.int64)
         values = np.zeros((size, n, self.mdp.n_states) if keep else (0, 0, 0))
         world, seen = self.layout, self.evidence
+        parent, symbol, subtree_end, first_cell = self.trie
 
         def part(start: int, stop: int) -> None:
             # NumPy asks the system for large pages, which the compiled code's own arrays lack.
@@ -224,8 +231,8 @@ class CompiledEngine:
                 first_expert, alpha, lapse, world.n_actions, world.width, world.offsets,
                 world.successors, world.probabilities, self.discounted, world.labels,
                 world.entries, world.watch, world.n_watched, world.n_rows, world.tiles,
-                self.visited, seen.parent, seen.symbol, seen.subtree_end, seen.subtree_steps,
-                seen.first_cell, self.cell_key, seen.cell_count, keep, out, sweeps, values,
+                self.visited, parent, symbol, subtree_end, seen.subtree_steps, first_cell,
+                self.cell_key, seen.cell_count, keep, out, sweeps, values,
             )  # fmt: skip
 
         self._spread(part, size, max(kernels.LANES // n, 1))

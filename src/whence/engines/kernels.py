@@ -37,6 +37,8 @@ from numba.extending import intrinsic, models, register_model
 
 LANES = 16  # machine states that one row of values holds side by side
 WINDOW = 6  # rounds that an extrapolation looks back on
+SHORT_WINDOW = 4  # the same in deterministic worlds, where it is enough up to ...
+LONG_DISCOUNT = 0.97  # ... such a discount
 REPEAT = 2  # sweeps a round
 PATIENCE = 30  # rounds within which the change must have halved, else extrapolation pauses
 PAUSE = 10  # rounds of the first pause; every later one is twice as long
@@ -451,8 +453,8 @@ def _dots(rows, one, other, out, at):
 
 
 @_jit
-def _combine(rows, blocks, ring, latest, weights, low, high):
-    """Write the weighted sum of all iterates over the oldest one, kept within bounds.
+def _combine(window, rows, blocks, ring, latest, weights, low, high):
+    """Write the weighted sum of the iterates over the oldest one, kept within bounds.
 
     `weights` are in order of age, and so is the sum: rounding must not depend on the place that
     an iterate happens to have in the ring.
@@ -469,8 +471,9 @@ def _combine(rows, blocks, ring, latest, weights, low, high):
         value = _times_plus(w1, _load(x1, row), value)
         value = _times_plus(w2, _load(x2, row), value)
         value = _times_plus(w3, _load(x3, row), value)
-        value = _times_plus(w4, _load(x4, row), value)
-        value = _times_plus(w5, _load(x5, row), value)
+        if window == WINDOW:
+            value = _times_plus(w4, _load(x4, row), value)
+            value = _times_plus(w5, _load(x5, row), value)
         _store(x5, row, _smaller(_larger(value, least), most))
 
 
@@ -645,22 +648,35 @@ def _sum_cells(
     n_actions, live, transitions, block, parent, symbol, subtree_end, subtree_steps, first_cell,
     cell_key, cell_count, memory, table,
 ):  # fmt: skip
-    """Sum the log probabilities of the demonstrated actions over the trie of histories."""
+    """Sum the log probabilities of the demonstrated actions over the trie of histories.
+
+    Each history waits for the machine state of the one before, so that path is kept short: states
+    are held as the place of their row, unsigned, and what depends on them is looked up aside.
+    """
+    n, m = transitions.shape
+    following = np.empty(n * m, dtype=np.uint32)
+    alive = np.zeros(n * m, dtype=np.bool_)
+    bases = np.zeros(n * m, dtype=np.uintp)
+    for y in range(n):
+        alive[y * m] = live[y]
+        bases[y * m] = y * block
+        for x in range(m):
+            following[y * m + x] = transitions[y, x] * m
     uniform = -math.log(n_actions)
     n_nodes = parent.shape[0]
     node = 0
     result = 0.0
-    y = 0
+    row = np.uintp(0)
     while node < n_nodes:
         if node > 0:
-            above = y if parent[node] == node - 1 else memory[parent[node]]
-            y = transitions[above, symbol[node]]
-        memory[node] = y
-        if not live[y]:
+            above = row if parent[node] == node - 1 else np.uintp(memory[np.uintp(parent[node])])
+            row = np.uintp(following[above + np.uintp(symbol[node])])
+        memory[node] = row
+        if not alive[row]:
             result += subtree_steps[node] * uniform
             node = subtree_end[node]
             continue
-        base = np.uintp(y * block)
+        base = bases[row]
         part = 0.0
         for cell in range(np.uintp(first_cell[node]), np.uintp(first_cell[node + 1])):
             part += cell_count[cell] * table[base + cell_key[cell]]
@@ -833,7 +849,7 @@ def _converged(change, goal, bound, seat, first, n, length, size, x):
 
 
 @_jit
-def _may_extrapolate(seat, change):
+def _may_extrapolate(seat, change, window):
     """Note the change of a round; return whether the machine's iterates may be combined."""
     if change < 0.5 * seat.reached:
         seat.reached = change
@@ -853,7 +869,7 @@ def _may_extrapolate(seat, change):
     if change > 2.0 * seat.last:
         seat.used = 0
     seat.last = change
-    seat.used = min(seat.used + 1, WINDOW)
+    seat.used = min(seat.used + 1, window)
     return True
 
 
@@ -912,11 +928,11 @@ def score_batch(
         rows: in all.
         tiles: int64[T + 1], where the parts of the world begin that are swept together.
         visited: int64[U], the states with demonstrated actions.
-        parent: int64[H], of each history.
-        symbol: int64[H], the last label of each history.
-        subtree_end: int64[H], the next history that does not extend this one.
+        parent: int32[H], of each history.
+        symbol: int32[H], the last label of each history.
+        subtree_end: int32[H], the next history that does not extend this one.
         subtree_steps: float64[H], steps at this history and all that extend it.
-        first_cell: int64[H + 1].
+        first_cell: int32[H + 1].
         cell_key: uint32[cells], action * U + position in `visited`.
         cell_count: float64[cells].
         keep: whether to write values.
@@ -943,12 +959,13 @@ def score_batch(
     live = np.zeros(n, dtype=np.bool_)
     inside = np.zeros(rows)
     many = visited.shape[0]
-    memory = np.zeros(max(parent.shape[0], 1), dtype=np.int64)
+    memory = np.zeros(max(parent.shape[0], 1), dtype=np.uint32)
     block = many * n_actions
     q, table = np.zeros(n * block), np.zeros(n * block)
     best, odds = np.zeros(many), np.zeros(block)
     bits = np.zeros(block, dtype=np.int64)
     floats = bits.view(np.float64)
+    window = SHORT_WINDOW if width == 1 and discount < LONG_DISCOUNT else WINDOW
     most_rounds = (10_000 + 60.0 / (1.0 - discount)) / REPEAT  # plain sweeps would do by then
     for number in range(len(seats)):
         seats[number].machine = -1
@@ -973,14 +990,15 @@ def score_batch(
                 active += 1
         if active == 0:
             return
-        _combine(rows, blocks, ring, slot, weights, low, high)
+        _combine(window, rows, blocks, ring, slot, weights, low, high)
         slot = (slot + 1) % WINDOW
         x = ring[slot]
         _pass(
             tiles, width, blocks, n_actions, offsets, successors, discounted, labels,
             entries, x, paid, targets, watch, changes[slot], largest, of_tile,
         )  # fmt: skip
-        for k in range(WINDOW):
+        for age in range(window):
+            k = (slot - age) % WINDOW
             _dots(n_watched * np.int64(blocks), changes[slot], changes[k], dots, k)
         for number in range(len(seats)):
             seat = seats[number]
@@ -999,7 +1017,7 @@ def score_batch(
             if seat.rounds <= most_rounds and not _converged(
                 change, goal, bound, seat, number * n, n, length, size, x
             ):
-                if _may_extrapolate(seat, change):
+                if _may_extrapolate(seat, change, window):
                     _reweigh(
                         seat, first, share, slot, dots, gram[number], slots, factor, chosen,
                         weights,

@@ -132,3 +132,20 @@ def test_an_impossible_action_has_likelihood_zero() -> None:
     tables = world.task.transitions[None], world.task.rewards[None]
     assert posterior.log_likelihood(*tables)[0] == -math.inf
     assert posterior.finest(world.task) == -math.inf
+
+
+@pytest.mark.parametrize("discount", [0.5, 0.92, 0.99])
+@pytest.mark.parametrize("seed", range(4))
+def test_worlds_of_several_tiles_are_solved(
+    monkeypatch: pytest.MonkeyPatch, seed: int, discount: float
+) -> None:
+    monkeypatch.setattr(compiled, "TILE", 64)
+    rng = np.random.default_rng(seed)
+    mdp = random_world(
+        rng, states=300, actions=3, symbols=4, successors=(1, 3, 5, 2)[seed], blank=0.9
+    )
+    assert len(compiled.layout(mdp).tiles) == 6
+    machine = random_machine(rng, mdp.alphabet, 3)
+    values = compiled.optimal_values(mdp, machine, discount)
+    exact = reference.policy_iteration(product(mdp, machine), discount).max(axis=2)
+    assert np.abs(values - exact).max() <= 1e-10 * max(1.0, float(np.abs(exact).max()))

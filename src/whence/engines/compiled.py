@@ -46,6 +46,8 @@ class Layout:
         n_watched: how many do.
         n_rows: S and the number of labelled states.
         tiles: int64[T + 1], where the parts begin that are swept together.
+        reach: int64[T], the last tile that a state of each tile leads to.
+        entry_rows: int64[T + 1], where the rows of entering a tile's labelled states begin.
     """
 
     n_actions: int
@@ -61,6 +63,8 @@ class Layout:
     n_watched: int
     n_rows: int
     tiles: Ints
+    reach: Ints
+    entry_rows: Ints
 
 
 def layout(mdp: LabeledMDP) -> Layout:
@@ -75,6 +79,9 @@ def layout(mdp: LabeledMDP) -> Layout:
     n_watched, watch = _numbered(watched, 0)
     rows = np.where(entries >= 0, entries, np.arange(mdp.n_states))[position]
     width, offsets, entry, real = _rows(mdp, order)
+    starts = tiles[:-1] * mdp.n_actions
+    starts = starts * width if width else offsets[starts]
+    leads = np.maximum.reduceat(position[mdp.successors[entry]] // TILE, starts)
     return Layout(
         n_actions=mdp.n_actions,
         width=width,
@@ -89,6 +96,8 @@ def layout(mdp: LabeledMDP) -> Layout:
         n_watched=n_watched,
         n_rows=n_rows,
         tiles=frozen_own(tiles),
+        reach=frozen_own(np.maximum(leads, np.arange(len(leads)))),
+        entry_rows=frozen_own(mdp.n_states + np.searchsorted(np.flatnonzero(labels >= 0), tiles)),
     )
 
 
@@ -231,8 +240,9 @@ class CompiledEngine:
                 first_expert, alpha, lapse, world.n_actions, world.width, world.offsets,
                 world.successors, world.probabilities, self.discounted, world.labels,
                 world.entries, world.watch, world.n_watched, world.n_rows, world.tiles,
-                self.visited, parent, symbol, subtree_end, seen.subtree_steps, first_cell,
-                self.cell_key, seen.cell_count, keep, out, sweeps, values,
+                world.reach, world.entry_rows, self.visited, parent, symbol, subtree_end,
+                seen.subtree_steps, first_cell, self.cell_key, seen.cell_count, keep, out,
+                sweeps, values,
             )  # fmt: skip
 
         self._spread(part, size, max(kernels.LANES // n, 1))

@@ -37,7 +37,7 @@ from numba.extending import intrinsic, models, register_model
 
 LANES = 16  # machine states that one row of values holds side by side
 WINDOW = 6  # rounds that an extrapolation looks back on
-SHORT_WINDOW = 4  # the same in deterministic worlds, where it is enough up to ...
+SHORT_WINDOW = 4  # the same in deterministic and in large worlds, up to ...
 LONG_DISCOUNT = 0.97  # ... such a discount
 REPEAT = 2  # sweeps a round
 PATIENCE = 30  # rounds within which the change must have halved, else extrapolation pauses
@@ -416,17 +416,54 @@ def _sweep(
 
 
 @_jit
+def _combine(window, begin, end, ring, latest, weights, low, high):
+    """Write the weighted sum of some rows of the iterates over the oldest one, within bounds.
+
+    `weights` are in order of age, and so is the sum: rounding must not depend on the place that
+    an iterate happens to have in the ring.
+    """
+    w0, w1, w2 = _load(weights, _0), _load(weights, _1), _load(weights, _2)
+    w3, w4, w5 = _load(weights, _3), _load(weights, _4), _load(weights, _5)
+    least, most = _load(low, _0), _load(high, _0)
+    x0, x1, x2 = ring[latest], ring[(latest - 1) % WINDOW], ring[(latest - 2) % WINDOW]
+    x3, x4, x5 = (
+        ring[(latest - 3) % WINDOW], ring[(latest - 4) % WINDOW], ring[(latest - 5) % WINDOW],
+    )  # fmt: skip
+    for row in range(np.uintp(begin), np.uintp(end)):
+        value = _times(w0, _load(x0, row))
+        value = _times_plus(w1, _load(x1, row), value)
+        value = _times_plus(w2, _load(x2, row), value)
+        value = _times_plus(w3, _load(x3, row), value)
+        if window == WINDOW:
+            value = _times_plus(w4, _load(x4, row), value)
+            value = _times_plus(w5, _load(x5, row), value)
+        _store(x5, row, _smaller(_larger(value, least), most))
+
+
+@_jit
 def _pass(
-    tiles, width, blocks, n_actions, offsets, successors, probabilities, labels, entries, x,
-    paid, targets, watch, moved, largest, of_tile,
+    window, latest, tiles, reach, entry_rows, width, blocks, n_actions, offsets, successors,
+    probabilities, labels, entries, ring, weights, low, high, paid, targets, watch, moved, largest,
+    of_tile,
 ):  # fmt: skip
-    """Sweep every tile REPEAT times, while it is in the cache, before the next.
+    """Combine the iterates and sweep: every tile REPEAT times, while it is in the cache.
+
+    A tile is combined just before the first one that looks into it is swept.
 
     `largest` becomes a bound on the change of each lane in a contraction by the discount: the
     whole pass, or, where there is one tile, the last sweep.
     """
+    x = ring[(latest + 1) % WINDOW]
+    rows = np.int64(blocks)
+    combined = 0
     _store(largest, _0, _spread(0.0))
     for tile in range(tiles.shape[0] - 1):
+        while combined <= reach[tile]:
+            begin, end = tiles[combined] * rows, tiles[combined + 1] * rows
+            _combine(window, begin, end, ring, latest, weights, low, high)
+            begin, end = entry_rows[combined] * rows, entry_rows[combined + 1] * rows
+            _combine(window, begin, end, ring, latest, weights, low, high)
+            combined += 1
         for repeat in range(REPEAT):
             if tiles.shape[0] == 2:
                 _store(of_tile, _0, _spread(0.0))
@@ -450,31 +487,6 @@ def _dots(rows, one, other, out, at):
         r = np.uintp(rows - 1)
         even = _times_plus(_load(one, r), _load(other, r), even)
     _store(out, np.uintp(at), _plus(even, odd))
-
-
-@_jit
-def _combine(window, rows, blocks, ring, latest, weights, low, high):
-    """Write the weighted sum of the iterates over the oldest one, kept within bounds.
-
-    `weights` are in order of age, and so is the sum: rounding must not depend on the place that
-    an iterate happens to have in the ring.
-    """
-    w0, w1, w2 = _load(weights, _0), _load(weights, _1), _load(weights, _2)
-    w3, w4, w5 = _load(weights, _3), _load(weights, _4), _load(weights, _5)
-    least, most = _load(low, _0), _load(high, _0)
-    x0, x1, x2 = ring[latest], ring[(latest - 1) % WINDOW], ring[(latest - 2) % WINDOW]
-    x3, x4, x5 = (
-        ring[(latest - 3) % WINDOW], ring[(latest - 4) % WINDOW], ring[(latest - 5) % WINDOW],
-    )  # fmt: skip
-    for row in range(np.uintp(rows) * blocks):
-        value = _times(w0, _load(x0, row))
-        value = _times_plus(w1, _load(x1, row), value)
-        value = _times_plus(w2, _load(x2, row), value)
-        value = _times_plus(w3, _load(x3, row), value)
-        if window == WINDOW:
-            value = _times_plus(w4, _load(x4, row), value)
-            value = _times_plus(w5, _load(x5, row), value)
-        _store(x5, row, _smaller(_larger(value, least), most))
 
 
 @_jit
@@ -898,8 +910,8 @@ def _reweigh(seat, first, share, slot, dots, gram, slots, factor, chosen, weight
 def score_batch(
     start, stop, ring_space, transitions, rewards, counts, discount, tolerance, first_expert,
     alpha, lapse, n_actions, width, offsets, successors, probabilities, discounted, labels,
-    entries, watch, n_watched, rows, tiles, visited, parent, symbol, subtree_end, subtree_steps,
-    first_cell, cell_key, cell_count, keep, out, sweeps, values_out,
+    entries, watch, n_watched, rows, tiles, reach, entry_rows, visited, parent, symbol,
+    subtree_end, subtree_steps, first_cell, cell_key, cell_count, keep, out, sweeps, values_out,
 ):  # fmt: skip
     """Score the canonical machines start..stop-1.
 
@@ -927,6 +939,8 @@ def score_batch(
         n_watched: how many are.
         rows: in all.
         tiles: int64[T + 1], where the parts of the world begin that are swept together.
+        reach: int64[T], the last tile that a state of each tile leads to.
+        entry_rows: int64[T + 1], where the rows of entering a tile's labelled states begin.
         visited: int64[U], the states with demonstrated actions.
         parent: int32[H], of each history.
         symbol: int32[H], the last label of each history.
@@ -965,7 +979,9 @@ def score_batch(
     best, odds = np.zeros(many), np.zeros(block)
     bits = np.zeros(block, dtype=np.int64)
     floats = bits.view(np.float64)
-    window = SHORT_WINDOW if width == 1 and discount < LONG_DISCOUNT else WINDOW
+    window = WINDOW
+    if discount < LONG_DISCOUNT and (width == 1 or tiles.shape[0] > 2):
+        window = SHORT_WINDOW
     most_rounds = (10_000 + 60.0 / (1.0 - discount)) / REPEAT  # plain sweeps would do by then
     for number in range(len(seats)):
         seats[number].machine = -1
@@ -990,13 +1006,14 @@ def score_batch(
                 active += 1
         if active == 0:
             return
-        _combine(window, rows, blocks, ring, slot, weights, low, high)
-        slot = (slot + 1) % WINDOW
-        x = ring[slot]
+        following = (slot + 1) % WINDOW
         _pass(
-            tiles, width, blocks, n_actions, offsets, successors, discounted, labels,
-            entries, x, paid, targets, watch, changes[slot], largest, of_tile,
+            window, slot, tiles, reach, entry_rows, width, blocks, n_actions, offsets, successors,
+            discounted, labels, entries, ring, weights, low, high, paid, targets, watch,
+            changes[following], largest, of_tile,
         )  # fmt: skip
+        slot = following
+        x = ring[slot]
         for age in range(window):
             k = (slot - age) % WINDOW
             _dots(n_watched * np.int64(blocks), changes[slot], changes[k], dots, k)

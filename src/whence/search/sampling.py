@@ -38,18 +38,23 @@ def ended(
     if state.step >= settings.steps:
         return "steps"
     look = state.step % settings.every == 0 and len(records) >= settings.every
-    if look and settings.until_agreed and not doubts(state, records, problem, settings):
-        return "agreed"
-    return None
+    if not (look and settings.until_agreed) or _early_doubts(state, problem, settings):
+        return None
+    return None if _late_doubts(records, problem, settings) else "agreed"
 
 
 def doubts(
     state: tempering.State, records: Records, problem: Problem, settings: Tempering
 ) -> list[str]:
     """Return, in words, what speaks against trusting the result."""
-    found = []
     if not records:
         return ["the warm-up did not end: give more steps"]
+    return _early_doubts(state, problem, settings) + _late_doubts(records, problem, settings)
+
+
+def _early_doubts(state: tempering.State, problem: Problem, settings: Tempering) -> list[str]:
+    """Return what the state alone tells."""
+    found = []
     if settings.ladders < 2:
         found.append("there is one ladder only, so nothing can be compared")
     score = problem.target().score(state.best)
@@ -60,11 +65,17 @@ def doubts(
             f"a ladder made {int(state.trips.min())} round trips from hot to cold, fewer than "
             f"{settings.trips}"
         )
-    if settings.ladders > 1:
-        errors = agreement.disagreement(_codes(records, problem))
-        if errors > agreement.MOST_ERRORS:
-            found.append(f"the ladders' frequencies of a machine are {errors:.1f} errors apart")
     return found
+
+
+def _late_doubts(records: Records, problem: Problem, settings: Tempering) -> list[str]:
+    """Return what all the samples tell: that takes a while, and is asked for last."""
+    if settings.ladders < 2:
+        return []
+    errors = agreement.disagreement(_codes(records, problem))
+    if errors <= agreement.MOST_ERRORS:
+        return []
+    return [f"the ladders' frequencies of a machine are {errors:.1f} errors apart"]
 
 
 def draws(records: Records, problem: Problem) -> Draws | None:

@@ -71,15 +71,21 @@ def arrow_certainty(
     )
     likelihood = posterior.log_likelihood(*tables)
     score = likelihood / posterior.temperature + posterior.log_prior(*tables)
-    loss = np.where(valid(*changed), score[0] - score[1:], np.inf)
+    loss = np.where(valid(*changed), _lost(score), np.inf)
     unsure = set() if sample is None else _ends(ordered, sample)
     shape = (ordered.transitions.size, -1)
     return tuple(
         _certainty(ordered, arrow, posterior.levels, losses, likely, unsure)
         for arrow, (losses, likely) in enumerate(
-            zip(loss.reshape(shape), (likelihood[0] - likelihood[1:]).reshape(shape), strict=True)
+            zip(loss.reshape(shape), _lost(likelihood).reshape(shape), strict=True)
         )
     )
+
+
+def _lost(values: Floats) -> Floats:
+    """Return what each later value lies below the first; equal infinities lose nothing."""
+    with np.errstate(invalid="ignore"):
+        return np.where(values[1:] == values[0], 0.0, values[0] - values[1:])
 
 
 def _changes(machine: RewardMachine, levels: tuple[float, ...]) -> tuple[Ints, Floats]:

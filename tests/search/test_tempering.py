@@ -182,3 +182,20 @@ def test_a_single_chain_is_said_to_be_one() -> None:
     run = _coffee_run(settings=Tempering(ladders=1, rungs=1, warm_up=50, steps=200))
     assert run.best.is_valid
     assert any("one ladder" in doubt for doubt in run.doubts)
+
+
+def test_an_expert_who_never_errs_is_no_trouble() -> None:
+    run = _coffee_run(expert=Expert(float("inf"), 0.92), steps=300)
+    assert run.best.is_valid
+    assert run.log_likelihood == -np.inf
+    assert any("can have produced" in doubt for doubt in run.doubts)
+
+
+def test_a_world_without_symbols_is_refused() -> None:
+    rows = [(0, 0, 1, 1.0), (1, 0, 0, 1.0)]
+    mdp = whence.LabeledMDP.from_triples(
+        rows, states=2, actions=1, labels=[None, None], alphabet=[], initial=0
+    )
+    demos = whence.Demonstrations.from_episodes([([0, 1], [0])])
+    with pytest.raises(whence.errors.ArgumentError, match="the world has no symbols"):
+        whence.infer(mdp, demos, states=2, expert=Expert(5, 0.9))

@@ -43,7 +43,9 @@ def swaps(
     chance = np.full((ladders, rungs - 1), np.nan)
     low = np.arange(1 if odd else 0, rungs - 1, 2)
     cold = 1 / temperatures[:, low] - 1 / temperatures[:, low + 1]
-    gain = cold * (log_likelihood[:, low + 1] - log_likelihood[:, low])
+    hotter, colder = log_likelihood[:, low + 1], log_likelihood[:, low]
+    with np.errstate(invalid="ignore"):  # two impossible machines swap freely
+        gain = np.where(hotter == colder, 0.0, cold * (hotter - colder))
     chance[:, low] = np.exp(np.minimum(gain, 0.0))
     accepted = rng.random((ladders, len(low))) < chance[:, low]
     order[:, low] = np.where(accepted, low + 1, low)

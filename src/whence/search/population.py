@@ -106,7 +106,12 @@ def until_valid(draw: Callable[[Ints], Tables], size: int, cure: str) -> Tables:
 
 def check_space(n: int, m: int, levels: tuple[float, ...]) -> None:
     """Refuse a space of machines in which there is nothing to search."""
-    if n < 1 or m < 1 or len(levels) < 2 or (n * m == 1 and len(levels) == 2):
+    if m < 1:
+        raise ArgumentError(
+            "the world has no symbols, so there is nothing to search: machines read labels; give "
+            "the world's states some"
+        )
+    if n < 1 or len(levels) < 2 or (n * m == 1 and len(levels) == 2):
         raise ArgumentError(
             f"{n} states, {m} symbols, levels {levels}: there is at most one valid machine, and "
             "nothing to search; allow more states or more levels"

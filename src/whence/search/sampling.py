@@ -57,9 +57,14 @@ def _early_doubts(state: tempering.State, problem: Problem, settings: Tempering)
     found = []
     if settings.ladders < 2:
         found.append("there is one ladder only, so nothing can be compared")
-    score = problem.target().score(state.best)
-    if float(np.ptp(score)) > tempering.SAME_SCORE:
-        found.append(f"the ladders' best machines differ by {np.ptp(score):.2f} nats")
+    if np.isneginf(state.best.log_likelihood).all():
+        found.append(
+            "no machine met can have produced the demonstrations: give the expert a finite alpha, "
+            "or a lapse above 0"
+        )
+    gap = tempering.apart(problem.target().score(state.best))
+    if gap > tempering.SAME_SCORE:
+        found.append(f"the ladders' best machines differ by {gap:.2f} nats")
     if settings.rungs > 1 and int(state.trips.min()) < settings.trips:
         found.append(
             f"a ladder made {int(state.trips.min())} round trips from hot to cold, fewer than "

@@ -190,8 +190,8 @@ def adapted(state: State, target: Target, settings: Tempering) -> State:
     logs = (1 - DAMPING) * np.log(state.temperatures[0]) + DAMPING * np.log(wanted)
     rate = np.sqrt((state.made + 0.5) / (state.tried + 1.0))
     shares = LEAST_SHARE + rate / rate.sum()
-    score = target.score(state.best)
-    agreed = state.step >= settings.warm_up and float(np.ptp(score)) < SAME_SCORE
+    gap = apart(target.score(state.best))
+    agreed = state.step >= settings.warm_up and gap < SAME_SCORE
     ended = agreed or state.step >= settings.steps // 2
     return replace(
         state,
@@ -205,6 +205,12 @@ def adapted(state: State, target: Target, settings: Tempering) -> State:
         swap_tried=np.zeros_like(state.swap_tried),
         swap_chance=np.zeros_like(state.swap_chance),
     )
+
+
+def apart(scores: Floats) -> float:
+    """Return how far the best of scores lies above the worst; equal infinities are not apart."""
+    best, worst = float(scores.max()), float(scores.min())
+    return 0.0 if best == worst else best - worst
 
 
 def _propose(

@@ -76,10 +76,15 @@ def test_minutes_stop_a_run_and_keep_what_was_found() -> None:
     assert run.best.is_valid
 
 
-def test_steps_are_told_as_they_are_made() -> None:
-    told: list[tuple[int, int]] = []
-    _run(steps=4, on_step=lambda done, of: told.append((done, of)))
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+def test_events_tell_how_a_run_goes() -> None:
+    told: list[whence.Event] = []
+    run = _run(steps=4, on_event=told.append)
+    assert (told[0].kind, told[0].step, told[0].steps) == ("started", 0, 4)
+    assert (told[-1].kind, told[-1].step, told[-1].evaluations) == ("finished", 4, 15)
+    assert {event.kind for event in told} == {"started", "progress", "finished"}
+    assert told[-1].machine == run.best
+    assert told[-1].score == pytest.approx(run.score, abs=1e-3)
+    assert told[-1].document()["temperature"] == told[-1].details["temperature"]
 
 
 def test_one_machine_explains_several_worlds() -> None:

@@ -15,6 +15,8 @@ from whence.odd import OddEpisode, odd_episodes
 from whence.planning import Policy, expert_policy, plan
 from whence.posterior import Posterior
 from whence.prior import Prior
+from whence.resuming import load, resume
+from whence.runs.events import Event
 from whence.runs.result import Run
 from whence.sample import PosteriorSample
 from whence.search.exhaustive import Exhaustive
@@ -31,6 +33,7 @@ __all__ = [
     "Difference",
     "Episode",
     "Evaluation",
+    "Event",
     "Exhaustive",
     "Expert",
     "Grid",
@@ -52,8 +55,10 @@ __all__ = [
     "expert_policy",
     "infer",
     "joint_machine",
+    "load",
     "odd_episodes",
     "plan",
+    "resume",
     "simulate",
     "telling_sequences",
     "worlds",

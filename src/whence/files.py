@@ -60,6 +60,35 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         ) from None
 
 
+def remove(path: Path) -> None:
+    """Remove a file, if there is one."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(
+            f"{path}: cannot be removed: {_reason(error)}; make the folder writable"
+        ) from None
+
+
+def sync_folder(path: Path) -> None:
+    """Have the names in a folder on the disk before this returns."""
+    with contextlib.suppress(OSError):  # some file systems know no such thing
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def own(folder: Path, name: str) -> Path:
+    """Return the path of a file that belongs to a folder; links, which lead out, are refused."""
+    path = folder / name
+    for part in (path, *path.parents[: len(Path(name).parts) - 1]):
+        if part.is_symlink():
+            raise FileError(f"{part}: a link; the files of a run are its own: put a copy there")
+    return path
+
+
 def _keep_mode(target: Path, temporary: str) -> None:
     """Give the new file the old one's permissions, or the process's default ones."""
     if target.exists():

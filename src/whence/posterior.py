@@ -88,7 +88,7 @@ class Posterior:
             tolerance: the error allowed in a log likelihood, in nats.
             threads: how many to use; all cores by default.
         """
-        pairs = _pairs(mdp, demos)
+        pairs = world_pairs(mdp, demos)
         self.worlds = tuple(pairs)
         self.expert = expert
         self.prior = prior or Prior()
@@ -358,7 +358,8 @@ def _shared(keys: list[bytes], rows: Ints) -> tuple[Ints, Ints, Ints]:
     return firsts, order, offsets_of(np.array([len(places) for places in groups.values()]))
 
 
-def _pairs(mdp: LabeledMDP | Worlds, demos: Demonstrations | None) -> Worlds:
+def world_pairs(mdp: LabeledMDP | Worlds, demos: Demonstrations | None) -> Worlds:
+    """Return worlds with their demonstrations, from one of each or from a list of pairs."""
     if isinstance(mdp, LabeledMDP):
         if demos is None:
             raise ArgumentError("no demonstrations; give them after the world")

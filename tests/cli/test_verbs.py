@@ -72,6 +72,15 @@ def test_json_documents_have_the_documented_keys(
     assert set(msgspec.json.decode(out)) == _documented_keys(line.split()[0])
 
 
+@pytest.mark.parametrize("verb", ["resume", "status"])
+def test_verbs_of_a_run_have_the_documented_keys(run: Any, verb: str) -> None:
+    whence.Demonstrations.from_episodes([([46], [0])]).save("demos.jsonl")
+    assert run("infer coffee demos.jsonl -o run --steps 2 -q")[0] == 0
+    code, out, err = run(f"{verb} run --json")
+    assert code == 0, err
+    assert set(msgspec.json.decode(out)) == _documented_keys(verb)
+
+
 @pytest.mark.parametrize("verb", cli.VERBS)
 def test_every_verb_has_help_and_documentation(run: Any, verb: str) -> None:
     code, out, _ = run(f"{verb} --help")

@@ -20,6 +20,8 @@ VERBS = (
     "simulate",
     "score",
     "infer",
+    "resume",
+    "status",
     "evaluate",
     "show",
     "compare",
@@ -61,6 +63,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         with note_warnings():
             result = cli.main(
                 args=None if arguments is None else list(arguments),
+                obj=None if arguments is None else list(arguments),
                 prog_name="whence",
                 standalone_mode=False,
             )
@@ -75,8 +78,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        say_error("stopped")
+    except (click.Abort, KeyboardInterrupt) as stop:
+        say_error(str(stop.__cause__ or stop) or "stopped")
         return 130
     except OSError as error:  # stdout: a closed pipe or a full disk
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -69,6 +69,13 @@ def output_options(function: Callable[P, R]) -> Callable[..., R]:
     return wrapped
 
 
+def typed() -> list[str]:
+    """Return the command that runs now, as it was typed."""
+    context = click.get_current_context(silent=True)
+    arguments = None if context is None else context.find_root().obj
+    return ["whence", *(arguments if isinstance(arguments, list) else sys.argv[1:])]
+
+
 def stdout_console() -> Console:
     """Return a console on stdout, wide enough for tables where stdout is a file."""
     from rich.console import Console

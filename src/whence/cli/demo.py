@@ -15,7 +15,7 @@ def command(world: str, seed: int, out: Output) -> None:
     """Tell the story on a built-in world: watch an expert, infer its task, use it."""
     from whence.cli import findings
     from whence.cli.inputs import INFERENCE_ALPHA
-    from whence.cli.progress import progress
+    from whence.cli.live import watching
     from whence.drawing import terminal
     from whence.errors import ArgumentError
     from whence.evaluation import evaluate
@@ -36,10 +36,10 @@ def command(world: str, seed: int, out: Output) -> None:
         f"{demos.n_steps} steps. No reward was seen. What did it want?\n",
     )
     assumed = Expert(INFERENCE_ALPHA, given.expert.discount)
-    with progress(out, "inferring") as advance:
+    with watching(out) as show:
         run = infer(
             given.mdp, demos, states=given.task.n_states, rewards=given.rewards, expert=assumed,
-            seed=seed, on_step=advance,
+            seed=seed, on_event=show,
         )  # fmt: skip
     watched = expert_policy(given.mdp, given.task, given.expert)
     expert = evaluate(given.mdp, watched, given.task, given.length)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from whence.cli.console import Output
 from whence.drawing import terminal, text
 from whence.machine import number
 from whence.precision import Summary
+from whence.runs import folder
 from whence.runs.posterior_document import telling_document
 from whence.runs.result import Run
 
@@ -18,8 +20,18 @@ WORDS = {
     "agreed": "the ladders agree",
     "steps": "all steps are made",
     "minutes": "time is up",
+    "unfinished": "not finished",
 }
 TOP = 5
+
+
+def tell(out: Output, run: Run, output: str) -> None:
+    """Print what a run found: its document, or text for people, and what to doubt."""
+    out.document({"written": output} | folder.settings_document(run) | folder.result_document(run))
+    if not (out.json or out.quiet):
+        out.show(*texts(run, output))
+    for doubt in run.doubts:
+        out.warn(f"do not trust this yet: {doubt}")
 
 
 def texts(run: Run, output: str) -> list[Any]:

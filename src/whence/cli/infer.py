@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli.console import Output, output_options, typed
 
 if TYPE_CHECKING:
     from whence.search.exhaustive import Exhaustive
@@ -54,6 +54,7 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--steps", type=int, help="At most.  [default: the method's]")
 @click.option("--minutes", type=float, help="Stop after so many.")
 @click.option("--threads", type=int, help="[default: all cores]")
+@click.option("--checkpoint", type=float, help="Seconds between checkpoints.  [default: 10]")
 @click.option("--start", metavar="X,Y", help="Where the world's episodes begin.")
 @click.option("--init", metavar="M", help="A machine to start from.")
 @click.option("--fix", metavar="FILE", help="Known arrows, such as 'a -c-> b', one a line.")
@@ -82,6 +83,7 @@ def command(
     steps: int | None,
     minutes: float | None,
     threads: int | None,
+    checkpoint: float | None,
     start: str | None,
     init: str | None,
     fix: str | None,
@@ -90,38 +92,41 @@ def command(
 ) -> None:
     """Infer the machine behind DEMOS and write it, and how it was found, to a folder."""
     from whence.cli import findings, inputs
-    from whence.cli.progress import progress
+    from whence.cli.live import watching
     from whence.demos import Demonstrations
-    from whence.inference import infer
-    from whence.runs import folder
+    from whence.inference import make_job
+    from whence.inference import start as begin
+    from whence.runs.keeper import check_free
 
-    folder.check_free(output)
+    check_free(output)
     given = inputs.setting(world, start)
-    with progress(out, "inferring") as advance:
-        run = infer(
-            given.mdp,
-            Demonstrations.load(demos, given.mdp),
-            states=_states(states, given),
-            rewards=_levels(rewards, given),
-            **_expert(method, given, {"alpha": alpha, "discount": discount, "lapse": lapse}),
-            prior=inputs.prior(p_self, p_zero),
-            temperature=temperature,
-            method=method,
-            settings=_settings(method, given, settings, temperature),
-            init=None if init is None else inputs.machine_in(init, given.mdp),
-            fix=() if fix is None else _lines(fix),
-            seed=seed,
-            steps=steps,
-            minutes=minutes,
+    job = make_job(
+        given.mdp,
+        Demonstrations.load(demos, given.mdp),
+        states=_states(states, given),
+        rewards=_levels(rewards, given),
+        **_expert(method, given, {"alpha": alpha, "discount": discount, "lapse": lapse}),
+        prior=inputs.prior(p_self, p_zero),
+        temperature=temperature,
+        method=method,
+        settings=_settings(method, given, settings, temperature),
+        init=None if init is None else inputs.machine_in(init, given.mdp),
+        fix=() if fix is None else _lines(fix),
+        seed=seed,
+        steps=steps,
+        minutes=minutes,
+    )
+    with watching(out) as show:
+        run = begin(
+            job,
+            folder=output,
+            names=[(world, demos)],
+            command=typed(),
+            checkpoint=checkpoint,
             threads=threads,
-            on_step=advance,
+            on_event=show,
         )
-    folder.write(output, run, {"world": world, "demos": demos})
-    out.document({"written": output} | folder.settings_document(run) | folder.result_document(run))
-    if not (out.json or out.quiet):
-        out.show(*findings.texts(run, output))
-    for doubt in run.doubts:
-        out.warn(f"do not trust this yet: {doubt}")
+    findings.tell(out, run, output)
 
 
 def _states(states: str | None, given: Any) -> int | tuple[int, int]:

@@ -30,9 +30,8 @@ UNREADABLE = (
 )
 
 
-def read(data: bytes, source: str, required: Iterable[str], optional: Iterable[str]) -> Arrays:
-    """Return the arrays of a file, all the required ones among them and none unknown."""
-    known = [*required, *optional]
+def load(data: bytes, source: str) -> Arrays:
+    """Return the arrays of a file, whatever their names."""
     try:
         archive = np.load(io.BytesIO(data), allow_pickle=False)
         single = isinstance(archive, np.ndarray)
@@ -44,6 +43,13 @@ def read(data: bytes, source: str, required: Iterable[str], optional: Iterable[s
         ) from None
     if single:
         raise FormatError(f"{source}: one array, not an archive of arrays; write it with np.savez")
+    return arrays
+
+
+def read(data: bytes, source: str, required: Iterable[str], optional: Iterable[str]) -> Arrays:
+    """Return the arrays of a file, all the required ones among them and none unknown."""
+    known = [*required, *optional]
+    arrays = load(data, source)
     for name in required:
         if name not in arrays:
             raise FormatError(f"{source}: no array {name!r}; there must be {', '.join(required)}")

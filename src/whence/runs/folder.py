@@ -1,15 +1,12 @@
-"""A run as a folder: manifest.json, best.json, result.json, trace.npz and draws.npz.
+"""What a run found, in its folder: best.json, trace.npz, draws.npz and, last, result.json.
 
-`best.json` is the machine. Each file is written whole or not at all, the manifest last: a folder
-that has one is complete.
+`best.json` is the machine. Each file is written whole or not at all.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-import os
-import platform
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +14,6 @@ import msgspec
 import numpy as np
 
 from whence import files
-from whence.errors import FileError
 from whence.formats import arrays
 from whence.runs.posterior_document import (
     arrows_document,
@@ -27,49 +23,30 @@ from whence.runs.posterior_document import (
 from whence.runs.result import Run
 from whence.search.draws import Draws
 
-MANIFEST = "whence/run/1"
 TRACE = "whence/trace/1"
 DRAWN = "whence/draws/1"
 TOP = 10  # machines of an exact posterior that the result names
-BEST, RESULT, HEAD = "best.json", "result.json", "manifest.json"
+BEST, RESULT = "best.json", "result.json"
 STEPS, DRAWS = "trace.npz", "draws.npz"
 
 
-def check_free(path: str | os.PathLike[str]) -> None:
-    """Refuse a place where no run can be written: one that is taken, or that cannot be made."""
-    folder = Path(path)
-    try:
-        if folder.is_dir():
-            if any(folder.iterdir()):
-                raise FileError(f"{path}: the folder is not empty; name a new one for the run")
-        elif folder.exists():
-            raise FileError(f"{path}: a file, not a folder; name a new folder for the run")
-        elif not folder.parent.is_dir():
-            raise FileError(f"{path}: there is no folder {folder.parent}; make it first")
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror}; name another folder") from None
-
-
-def write(path: str | os.PathLike[str], run: Run, inputs: dict[str, Any]) -> None:
-    """Write a run.
-
-    Args:
-        path: the folder, which is made where there is none.
-        run: what to write.
-        inputs: what the run was made from, such as the names of files; kept in the manifest.
-    """
-    check_free(path)
-    folder = Path(path)
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror}; name another folder") from None
-    run.best.save(folder / BEST)
-    files.write_bytes(folder / RESULT, _json(result_document(run)))
-    files.write_bytes(folder / STEPS, arrays.write(_trace_arrays(run)))
+def write(folder: Path, run: Run) -> None:
+    """Write what a run found into its folder."""
+    run.best.save(files.own(folder, BEST))
+    files.write_bytes(files.own(folder, STEPS), arrays.write(_trace_arrays(run)))
     if run.draws is not None:
-        files.write_bytes(folder / DRAWS, arrays.write(_draw_arrays(run.draws)))
-    files.write_bytes(folder / HEAD, _json(manifest_document(run, inputs)))
+        files.write_bytes(files.own(folder, DRAWS), arrays.write(_draw_arrays(run.draws)))
+    files.write_bytes(files.own(folder, RESULT), _json(result_document(run)))
+
+
+def complete(folder: Path) -> bool:
+    """Whether all that a run found was written."""
+    return (folder / RESULT).is_file()
+
+
+def discard(folder: Path) -> None:
+    """Take back the result of a run that goes on."""
+    files.remove(files.own(folder, RESULT))
 
 
 def result_document(run: Run) -> dict[str, Any]:
@@ -137,16 +114,6 @@ def settings_document(run: Run) -> dict[str, Any]:
         "p_zero": run.prior.p_zero,
         "settings": dataclasses.asdict(run.settings),
     }
-
-
-def manifest_document(run: Run, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return what the run was made from, by what, and how."""
-    from whence import __version__
-
-    versions = {"whence": __version__, "numpy": np.__version__}
-    versions["python"] = platform.python_version()
-    head = {"format": MANIFEST, "inputs": inputs, "versions": versions}
-    return head | settings_document(run)
 
 
 def _trace_arrays(run: Run) -> arrays.Arrays:

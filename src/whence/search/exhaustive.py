@@ -111,6 +111,14 @@ class State:
         """Whether every machine was scored."""
         return self.position == self.space.total
 
+    @property
+    def sound(self) -> bool:
+        """Whether the machines that it names are in the space, each array as long."""
+        kept, most = self.kept, self.space.total
+        sizes = {len(kept.position), len(kept.log_likelihood), len(kept.log_prior)}
+        inside = bool(((kept.position >= 0) & (kept.position < most)).all())
+        return 0 <= self.position <= most and inside and sizes == {len(kept.log_weight)}
+
 
 def init(rng: np.random.Generator, target: Posterior, sizes: range, settings: Exhaustive) -> State:
     """Return the state before the first batch, where the machines are not too many."""

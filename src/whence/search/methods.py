@@ -21,6 +21,7 @@ from whence.search.population import Population
 from whence.search.problem import Problem
 from whence.search.settings import Annealing, Tempering
 from whence.search.sizes import one_size
+from whence.search.tape import Tape
 from whence.search.target import Chains
 
 
@@ -41,10 +42,11 @@ class Row(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The best machine, and the expert that it was found with."""
+    """The best machine, the expert that it was found with, and its score."""
 
     machine: RewardMachine
     expert: Expert
+    score: float
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,15 @@ class Method:
         ended: (state, records, problem, settings) -> why to stop, or None.
         row: (state, info, problem, settings) -> Row, the trace of a step.
         found: (state, problem) -> the best machine.
+        any_found: (state) -> whether there is one.
         evaluations: how many machines were scored until a state.
         record: (state, settings) -> what to keep of a step, or None.
         draws: (state, records, problem) -> machines with their weights, or None.
         exact: (state, problem) -> what is known of all machines together, or None.
         doubts: (state, records, problem, settings) -> what speaks against the result.
+        details: (state, settings) -> what to tell who watches, for JSON.
+        recorded: (state) -> a value like those that `record` keeps, or None.
+        sound: (state, block of records or None, problem) -> whether every index is in range.
     """
 
     defaults: Any
@@ -74,14 +80,18 @@ class Method:
     init: Callable[[np.random.Generator, Problem, Any], Any]
     step: Callable[[np.random.Generator, Any, Problem, Any], tuple[Any, Any]]
     steps: Callable[[Any, Any], int]
-    ended: Callable[[Any, list[Any], Problem, Any], str | None]
+    ended: Callable[[Any, Tape[Any], Problem, Any], str | None]
     row: Callable[[Any, Any, Problem, Any], Row]
     found: Callable[[Any, Problem], Found]
     evaluations: Callable[[Any], int]
+    any_found: Callable[[Any], bool] = lambda state: True
     record: Callable[[Any, Any], Any] = lambda state, settings: None
-    draws: Callable[[Any, list[Any], Problem], Draws | None] = lambda state, records, problem: None
+    draws: Callable[[Any, Tape[Any], Problem], Draws | None] = lambda state, records, problem: None
     exact: Callable[[Any, Problem], Exact | None] = lambda state, problem: None
-    doubts: Callable[[Any, list[Any], Problem, Any], list[str]] = lambda *arguments: []
+    doubts: Callable[[Any, Tape[Any], Problem, Any], list[str]] = lambda *arguments: []
+    details: Callable[[Any, Any], dict[str, Any]] = lambda state, settings: {}
+    recorded: Callable[[Any], Any] = lambda state: None
+    sound: Callable[[Any, Any, Problem], bool] = lambda state, block, problem: True
 
 
 def method(name: str) -> Method:
@@ -94,11 +104,12 @@ def method(name: str) -> Method:
 def _of_population(population: Population, problem: Problem) -> Found:
     """Return the best of machines with a known expert."""
     posterior = problem.posteriors[0]
-    first = int(np.argmax(population.score(posterior.temperature)))
+    score = population.score(posterior.temperature)
+    first = int(np.argmax(score))
     machine = RewardMachine(
         posterior.alphabet, population.transitions[first], population.rewards[first]
     )
-    return Found(machine.canonical(), posterior.expert)
+    return Found(machine.canonical(), posterior.expert, float(score[first]))
 
 
 def _annealing_init(
@@ -113,7 +124,17 @@ def _annealing_row(
 ) -> Row:
     score = state.current.score(settings.t_min)
     best = state.best.score(settings.t_min)
-    return Row(score, best, np.full(len(score), info.temperature), info.accepted)
+    return Row(score, best, np.full(len(score), float(info.temperature)), info.accepted)
+
+
+def _annealing_sound(state: annealing.State, block: None, problem: Problem) -> bool:
+    both = (state.current, state.best)
+    return all(
+        bool((machines.transitions >= 0).all())
+        and bool((machines.transitions < machines.transitions.shape[1]).all())
+        and bool(np.isfinite(machines.rewards).all())
+        for machines in both
+    )
 
 
 def _exhaustive_row(
@@ -147,7 +168,9 @@ def _tempering_row(
 
 def _tempering_found(state: tempering.State, problem: Problem) -> Found:
     target = problem.target()
-    chains: Chains = state.best.rows(np.array([int(np.argmax(target.score(state.best)))]))
+    score = target.score(state.best)
+    first = int(np.argmax(score))
+    chains: Chains = state.best.rows(np.array([first]))
     n = int(chains.machines.n_states[0])
     machine = RewardMachine(
         problem.posteriors[0].alphabet,
@@ -157,7 +180,7 @@ def _tempering_found(state: tempering.State, problem: Problem) -> Found:
     experts = chains.experts
     discount = problem.unknowns.discounts[int(experts.discount[0])]
     expert = Expert(float(experts.alpha[0]), discount, float(experts.lapse[0]))
-    return Found(machine.canonical(), expert)
+    return Found(machine.canonical(), expert, float(score[first]))
 
 
 METHODS: dict[str, Method] = {
@@ -177,6 +200,9 @@ METHODS: dict[str, Method] = {
         record=sampling.record,
         draws=lambda state, records, problem: sampling.draws(records, problem),
         doubts=sampling.doubts,
+        details=sampling.details,
+        recorded=lambda state: state.best,
+        sound=sampling.sound,
     ),
     "annealing": Method(
         defaults=Annealing(),
@@ -193,6 +219,8 @@ METHODS: dict[str, Method] = {
         row=_annealing_row,
         found=lambda state, problem: _of_population(state.best, problem),
         evaluations=lambda state: state.best.size * (state.step + 1),
+        details=lambda state, settings: {"temperature": state.temperature, "p": state.p},
+        sound=_annealing_sound,
     ),
     "exhaustive": Method(
         defaults=exhaustive.Exhaustive(),
@@ -211,5 +239,7 @@ METHODS: dict[str, Method] = {
         evaluations=lambda state: state.position,
         draws=lambda state, records, problem: _exact_draws(state, problem),
         exact=_exact,
+        any_found=lambda state: len(state.kept.position) > 0,
+        sound=lambda state, block, problem: state.sound,
     ),
 }

@@ -11,9 +11,10 @@ from whence.search import agreement, tempering
 from whence.search.draws import Draws
 from whence.search.problem import Problem
 from whence.search.settings import Tempering
+from whence.search.tape import Tape, mapped
 from whence.search.target import Chains
 
-Records = list[Chains]
+Records = Tape[Chains]
 
 
 def init(rng: np.random.Generator, problem: Problem, settings: Tempering) -> tempering.State:
@@ -47,7 +48,7 @@ def doubts(
     state: tempering.State, records: Records, problem: Problem, settings: Tempering
 ) -> list[str]:
     """Return, in words, what speaks against trusting the result."""
-    if not records:
+    if not len(records):
         return ["the warm-up did not end: give more steps"]
     return _early_doubts(state, problem, settings) + _late_doubts(records, problem, settings)
 
@@ -85,11 +86,12 @@ def _late_doubts(records: Records, problem: Problem, settings: Tempering) -> lis
 
 def draws(records: Records, problem: Problem) -> Draws | None:
     """Return what the coldest chains visited, ladder by ladder, in order of time."""
-    if not records:
+    if not len(records):
         return None
     together = _stacked(records)
     space = problem.target().space
-    size, ladders = len(records), records[0].size
+    size = len(records)
+    ladders = together.size // size
     order = np.arange(size * ladders).reshape(size, ladders).T.reshape(-1)
     chains = together.rows(order)
     discounts = np.array(problem.unknowns.discounts)
@@ -107,6 +109,38 @@ def draws(records: Records, problem: Problem) -> Draws | None:
     )
 
 
+def details(state: tempering.State, settings: Tempering) -> dict[str, Any]:
+    """Return how the ladders do, for who watches."""
+    rate = state.swap_chance / np.maximum(state.swap_tried, 1)
+    return {
+        "warm": state.warm >= 0,
+        "temperatures": state.temperatures[0].tolist(),
+        "swap_rates": rate.mean(axis=0).tolist(),
+        "round_trips": state.trips.tolist(),
+        "best_likelihoods": [
+            value if np.isfinite(value) else None for value in state.best.log_likelihood.tolist()
+        ],
+    }
+
+
+def sound(state: tempering.State, block: Chains | None, problem: Problem) -> bool:
+    """Return whether machines, experts and replicas are such as can be."""
+    space, grid = problem.target().space, len(problem.unknowns.discounts)
+    every = [state.chains, state.best, *([] if block is None else [block])]
+    replicas = np.sort(state.replica, axis=1) == np.arange(state.replica.shape[1])
+    return bool(replicas.all()) and all(
+        _within(chains.machines.transitions, space.largest)
+        and _within(chains.machines.paid, len(space.levels))
+        and bool(np.isin(chains.machines.n_states, space.sizes).all())
+        and _within(chains.experts.discount, grid)
+        for chains in every
+    )
+
+
+def _within(values: Ints, most: int) -> bool:
+    return bool(((values >= 0) & (values < most)).all())
+
+
 def _codes(records: Records, problem: Problem) -> Ints:
     """Return int64[N, L]: one number for each machine, however its states are labelled."""
     machines = _stacked(records).machines
@@ -121,11 +155,5 @@ def _codes(records: Records, problem: Problem) -> Ints:
 
 def _stacked(records: Records) -> Chains:
     """Return all the records one below the other."""
-
-    def joined(values: tuple[Any, ...]) -> Any:
-        if isinstance(values[0], np.ndarray):
-            return np.concatenate(values)
-        return type(values[0])(*(joined(column) for column in zip(*values, strict=True)))
-
-    result: Chains = joined(tuple(records))
+    result: Chains = mapped(lambda array: array.reshape(-1, *array.shape[2:]), records.together())
     return result

@@ -1,0 +1,42 @@
+"""whence resume."""
+
+from __future__ import annotations
+
+import click
+
+from whence.cli.console import Output, output_options
+
+
+@click.command("resume")
+@click.argument("run")
+@click.option("--steps", type=int, help="At most, in all: extends the run.")
+@click.option("--minutes", type=float, help="In all: extends the run.")
+@click.option("--copies", is_flag=True, help="Go on even if the files it was made from changed.")
+@click.option("--checkpoint", type=float, help="Seconds between checkpoints.  [default: 10]")
+@click.option("--threads", type=int, help="[default: all cores]")
+@output_options
+def command(
+    run: str,
+    steps: int | None,
+    minutes: float | None,
+    copies: bool,
+    checkpoint: float | None,
+    threads: int | None,
+    out: Output,
+) -> None:
+    """Go on with RUN, to the very result of a run that was never stopped."""
+    from whence.cli import findings
+    from whence.cli.live import watching
+    from whence.resuming import resume
+
+    with watching(out) as show:
+        found = resume(
+            run,
+            steps=steps,
+            minutes=minutes,
+            copies=copies,
+            checkpoint=checkpoint,
+            threads=threads,
+            on_event=show,
+        )
+    findings.tell(out, found, run)

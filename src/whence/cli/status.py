@@ -1,0 +1,59 @@
+"""whence status."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from whence.cli.console import Output, output_options
+
+WORDS = {
+    "running": "running, process {process}",
+    "finished": "finished",
+    "stopped": "stopped; go on with: whence resume {run}",
+    "killed": "killed; go on with: whence resume {run}",
+}
+
+
+@click.command("status")
+@click.argument("run")
+@click.option("--watch", is_flag=True, help="Show it again each second, until it ends.")
+@output_options
+def command(run: str, watch: bool, out: Output) -> None:
+    """Say how RUN stands: how far it is, how well it does, and who works on it."""
+    from whence.runs.status import status_document
+
+    document = status_document(Path(run))
+    if watch and not (out.json or out.quiet):
+        document = _watched(Path(run), document)
+    out.document(document)
+    out.show(*_parts(Path(run), document))
+
+
+def _parts(path: Path, document: dict[str, Any]) -> list[Any]:
+    """Return how the run stands, for a terminal."""
+    from whence.cli.live import drawing_of, picture
+    from whence.runs.status import best_so_far
+
+    line = f"{document['run']}: " + WORDS[document["status"]].format(**document)
+    if document["last"] is None:
+        return [line]
+    return [line, "", picture(document["last"], drawing_of(best_so_far(path)))]
+
+
+def _watched(path: Path, document: dict[str, Any]) -> dict[str, Any]:
+    """Show a run as long as it goes on; returns how it stands then."""
+    from rich.console import Group
+    from rich.live import Live
+
+    from whence.runs.status import RUNNING, status_document
+
+    with Live(transient=True, refresh_per_second=4) as live:
+        while document["status"] == RUNNING:
+            live.update(Group(*_parts(path, document)))
+            time.sleep(1.0)
+            document = status_document(path)
+    return document

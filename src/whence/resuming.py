@@ -1,0 +1,129 @@
+"""Go on with a run that was stopped, or read what it found, from its folder."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from whence.errors import ArgumentError, FormatError
+from whence.runs import checkpoint as checkpoints
+from whence.runs import events, keeper, manifest, signals
+from whence.runs import folder as results
+from whence.runs.events import OnEvent
+from whence.runs.job import Job, checked_threads
+from whence.runs.keeper import Keeper
+from whence.runs.manifest import Manifest
+from whence.runs.outcome import finished, result
+from whence.runs.result import Run
+from whence.runs.searching import Search
+from whence.runs.walk import Walk
+
+
+def resume(
+    folder: str | os.PathLike[str],
+    *,
+    steps: int | None = None,
+    minutes: float | None = None,
+    copies: bool = False,
+    checkpoint: float | None = None,
+    threads: int | None = None,
+    on_event: OnEvent | None = None,
+) -> Run:
+    """Go on with a run where its last checkpoint left it, to the result of an unbroken run.
+
+    Args:
+        folder: the run's.
+        steps: at most, in all, in place of what the run began with; more than are done.
+        minutes: in all, in place of what the run began with.
+        copies: go on with the run's copies, even if the files that they were made from changed.
+        checkpoint: seconds between two checkpoints.
+        threads: how many to use.
+        on_event: called with each `Event`.
+    """
+    with keeper.opened(folder, checkpoint) as kept, signals.caught() as stop:
+        _check_originals(kept, copies)
+        job, found = _kept_job(kept)
+        done = None if found is None else found.header
+        job = _extended(job, done, steps, minutes)
+        more = steps is not None or minutes is not None
+        problem = job.problem(checked_threads(threads))
+        if found is None:
+            search = Search(job, problem, Walk.start(job, problem), kept, on_event, stop)
+            return finished(search, events.STARTED)
+        search = Search(job, problem, kept.restore(found, job, problem), kept, on_event, stop)
+        if found.header.stopped is not None and not more and results.complete(kept.folder):
+            return _ended(search, found.header)
+        if more:
+            results.discard(kept.folder)
+        return finished(search, events.EXTENDED if more else events.RESUMED)
+
+
+class Kept(NamedTuple):
+    """A run that was read from its folder.
+
+    Attributes:
+        run: what it found; what it has found so far, where it is not finished.
+        job: what it was asked to do, with worlds and demonstrations.
+        manifest: where those came from, and what was typed.
+    """
+
+    run: Run
+    job: Job
+    manifest: Manifest
+
+
+def load(folder: str | os.PathLike[str], *, threads: int | None = None) -> Kept:
+    """Return a run from its folder; nothing there is changed."""
+    kept = Keeper(Path(folder), manifest.read(Path(folder)), None)
+    job, found = _kept_job(kept)
+    if found is None:
+        raise FormatError(
+            f"{folder}: the run was stopped as it began; try: whence resume {folder}"
+        )
+    problem = job.problem(checked_threads(threads))
+    search = Search(job, problem, kept.restore(found, job, problem))
+    return Kept(_ended(search, found.header), job, kept.manifest)
+
+
+def _ended(search: Search, header: checkpoints.Header) -> Run:
+    """Return what a run has found, without going on."""
+    run = result(search, header.stopped or "unfinished")
+    return replace(run, seconds=header.seconds)
+
+
+def _kept_job(kept: Keeper) -> tuple[Job, checkpoints.Found | None]:
+    """Return the job of a folder, with its limits as they are now, and its checkpoint."""
+    found = checkpoints.read(kept.folder)
+    keeper.check_same(kept.folder, kept.manifest.job, found)
+    job = manifest.job_of(kept.folder, kept.manifest)
+    if found is None:
+        return job, None
+    header = found.header
+    settings = manifest.settings_of(job.method, header.settings)
+    return replace(job, settings=settings, minutes=header.minutes), found
+
+
+def _check_originals(kept: Keeper, copies: bool) -> None:
+    changed = [] if copies else manifest.changed(kept.manifest)
+    if changed:
+        raise FormatError(
+            f"{changed[0]}: changed since the run began; put it back, start a new run, or go on "
+            "with the copy that the run has (--copies)"
+        )
+
+
+def _extended(
+    job: Job, done: checkpoints.Header | None, steps: int | None, minutes: float | None
+) -> Job:
+    """Return the job with new limits, which must leave something to do."""
+    seconds = 0.0 if done is None else done.seconds
+    rows = 0 if done is None else sum(part.rows for part in done.parts)
+    if steps is not None and steps <= rows:
+        raise ArgumentError(f"steps is {steps}; the run has made {rows} steps: give more, in all")
+    if minutes is not None and 60 * minutes <= seconds:
+        raise ArgumentError(
+            f"minutes is {minutes:g}; the run has taken {seconds / 60:.3g}: give more, in all"
+        )
+    return job.extended(steps, minutes, done is not None and done.stopped == "agreed")

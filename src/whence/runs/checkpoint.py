@@ -1,0 +1,235 @@
+"""A search on disk: `checkpoint.npz`, the state, and `steps/*.npz`, what is kept of the steps.
+
+Steps are written once, the new ones at each checkpoint; then the checkpoint, which names the
+files that belong to it, takes the place of the old one in one rename. Whatever is killed when,
+the old checkpoint or the new one is there, whole. Nothing is pickled: a state is filled in from
+arrays, place by place, over a fresh one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+import numpy as np
+
+from whence import files
+from whence.errors import FormatError
+from whence.formats import arrays
+from whence.runs.job import Job
+from whence.runs.walk import Walk
+from whence.search.methods import Row
+from whence.search.problem import Problem
+from whence.search.tape import Tape
+
+TAG = "whence/checkpoint/1"
+NAME = "checkpoint.npz"
+STEPS = "steps"
+HEADER = "header"
+T = TypeVar("T")
+
+
+class Part(msgspec.Struct, forbid_unknown_fields=True):
+    """A file of steps: its name, its hash, and how many rows and records it holds."""
+
+    file: str
+    sha256: str
+    rows: int
+    records: int
+
+
+class Header(msgspec.Struct, forbid_unknown_fields=True):
+    """What a checkpoint says beside the arrays of the state.
+
+    Attributes:
+        format: `whence/checkpoint/1`.
+        job: what the run was asked to do, as in the manifest.
+        settings: the method's, as extended.
+        minutes: the limit, as extended.
+        seconds: spent so far.
+        stopped: why the search ended, or null.
+        generator: the state of the generator; whole numbers in words, since they are long.
+        parts: the files of steps, in order.
+    """
+
+    format: str
+    job: dict[str, Any]
+    settings: dict[str, Any]
+    minutes: float | None
+    seconds: float
+    stopped: str | None
+    generator: dict[str, Any]
+    parts: list[Part]
+
+
+class Found(NamedTuple):
+    """A checkpoint that was read: what it says, and the arrays of the state."""
+
+    header: Header
+    fields: arrays.Arrays
+
+
+def write_part(folder: Path, walk: Walk, parts: list[Part]) -> list[Part]:
+    """Write the steps that no part holds yet; returns all parts."""
+    rows = walk.rows.together(sum(part.rows for part in parts))
+    records = walk.records.together(sum(part.records for part in parts))
+    if rows is None and records is None:
+        return parts
+    flat = flattened(rows, "rows") | flattened(records, "records")
+    data = arrays.write(flat)
+    name = f"{len(parts):06d}.npz"
+    files.write_bytes(files.own(folder, f"{STEPS}/{name}"), data)
+    counts = len(walk.rows), len(walk.records)
+    before = sum(part.rows for part in parts), sum(part.records for part in parts)
+    new = [now - old for now, old in zip(counts, before, strict=True)]
+    return [*parts, Part(name, hashlib.sha256(data).hexdigest(), *new)]
+
+
+def write(folder: Path, header: Header, state: Any) -> None:
+    """Put a checkpoint in the place of the old one."""
+    text = msgspec.json.encode(header).decode()
+    fields = {HEADER: np.array(text)} | flattened(state, "state")
+    files.write_bytes(files.own(folder, NAME), arrays.write(fields))
+    files.sync_folder(folder)
+
+
+def read(folder: Path) -> Found | None:
+    """Return what the checkpoint of a run says, and its arrays, or None where there is none."""
+    path = files.own(folder, NAME)
+    if not path.exists():
+        return None
+    fields = arrays.load(files.read_bytes(path), str(path))
+    text = fields.pop(HEADER, None)
+    if text is None or text.shape != () or text.dtype.kind != "U":
+        raise FormatError(f"{path}: no header; the file is damaged: {_CURE}")
+    try:
+        header = msgspec.json.decode(str(text), type=Header)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise FormatError(f"{path}: header: {error}; the file is damaged: {_CURE}") from None
+    if header.format != TAG:
+        raise FormatError(f"{path}: format is {header.format!r}; this file must say {TAG!r}")
+    return Found(header, fields)
+
+
+def restored(folder: Path, found: Found, fresh: Walk, job: Job, problem: Problem) -> Walk:
+    """Return the search where the checkpoint left it; `fresh` is one that has just begun."""
+    source = str(folder / NAME)
+    header = found.header
+    state = filled(fresh.state, found.fields, "state", source)
+    rows: list[Row] = []
+    records: list[Any] = []
+    for part in header.parts:
+        place = files.own(folder, f"{STEPS}/{_plain(part.file, source)}")
+        inside = _part(place, part)
+        record = job.how.recorded(fresh.state)
+        for name, like, blocks in (("rows", _ROW, rows), ("records", record, records)):
+            if any(key.startswith(f"{name}.") for key in inside):
+                blocks.append(filled(like, inside, name, str(place), stacked=True))
+    for block in (None, *records):
+        if not job.how.sound(state, block, problem):
+            raise FormatError(f"{source}: a number is out of range; {_CURE}")
+    walk = Walk(fresh.rng, state, Tape(rows), Tape(records), header.seconds)
+    _set_generator(walk.rng, header.generator, source)
+    return walk
+
+
+def flattened(value: Any, name: str) -> arrays.Arrays:
+    """Return the arrays and numbers of a tree, each by its path; what is neither is left out."""
+    if isinstance(value, np.ndarray):
+        return {name: value}
+    if isinstance(value, bool | int | float):
+        return {name: np.array(value)}
+    result: arrays.Arrays = {}
+    for key, part in _parts(value):
+        result |= flattened(part, f"{name}.{key}")
+    return result
+
+
+def filled(like: T, fields: arrays.Arrays, name: str, source: str, *, stacked: bool = False) -> T:
+    """Return a tree like another one, with the arrays and numbers of a file in their places.
+
+    Args:
+        like: a tree of the same kinds and shapes; a first axis of length 0 may have any length.
+        fields: arrays by path.
+        name: the path of the tree.
+        source: the file, for messages.
+        stacked: whether the file's arrays have one axis more, the first.
+    """
+    if isinstance(like, np.ndarray | bool | int | float):
+        array = fields.get(name)
+        if array is None or not _fits(array, like, stacked):
+            raise FormatError(f"{source}: {name} is missing or has another shape; {_CURE}")
+        return array if isinstance(like, np.ndarray) else array.item()  # type: ignore[return-value]
+    parts = {
+        key: filled(part, fields, f"{name}.{key}", source, stacked=stacked)
+        for key, part in _parts(like)
+    }
+    if dataclasses.is_dataclass(like) and not isinstance(like, type):
+        return dataclasses.replace(like, **parts)
+    return type(like)(**parts) if parts else like
+
+
+def generator_document(rng: np.random.Generator) -> dict[str, Any]:
+    """Return the state of a generator for JSON; whole numbers in words, since they are long."""
+    return {key: _words(part) for key, part in rng.bit_generator.state.items()}
+
+
+_ROW = Row(np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_))
+_CURE = "restore the run from a copy, or start it again with whence infer"
+
+
+def _parts(value: Any) -> list[tuple[str, Any]]:
+    """Return the parts of a tree that hold arrays or numbers, by name."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        pairs = [(each.name, getattr(value, each.name)) for each in dataclasses.fields(value)]
+    else:
+        pairs = list(value._asdict().items()) if hasattr(value, "_asdict") else []
+    leaves = np.ndarray | bool | int | float
+    return [(key, part) for key, part in pairs if isinstance(part, leaves) or _parts(part)]
+
+
+def _fits(array: Any, like: Any, stacked: bool) -> bool:
+    """Return whether an array of a file can stand where an array or a number stood."""
+    if not isinstance(like, np.ndarray):
+        return array.shape == () and array.dtype.kind in "bif"
+    shape = array.shape[1:] if stacked else array.shape
+    if array.dtype != like.dtype or array.ndim != like.ndim + stacked:
+        return False
+    free = like.shape[:1] == (0,)
+    return bool(shape[1:] == like.shape[1:] if free else shape == like.shape)
+
+
+def _part(path: Path, part: Part) -> arrays.Arrays:
+    """Return the arrays of a file of steps, if it is the one that was written."""
+    data = files.read_bytes(path)
+    if hashlib.sha256(data).hexdigest() != part.sha256:
+        raise FormatError(f"{path}: not the file that the checkpoint names; {_CURE}")
+    return arrays.load(data, str(path))
+
+
+def _plain(name: str, source: str) -> str:
+    if name != Path(name).name or not name.endswith(".npz"):
+        raise FormatError(f"{source}: {name!r} is no file of steps; {_CURE}")
+    return name
+
+
+def _set_generator(rng: np.random.Generator, document: dict[str, Any], source: str) -> None:
+    try:
+        rng.bit_generator.state = _numbers(document)
+    except (ValueError, TypeError, KeyError, OverflowError):
+        raise FormatError(f"{source}: the generator's state makes no sense; {_CURE}") from None
+
+
+def _words(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _words(part) for key, part in value.items()}
+    return str(value) if isinstance(value, int) else value
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _numbers(part) for key, part in value.items()}
+    return int(value) if isinstance(value, str) and value.isdecimal() else value

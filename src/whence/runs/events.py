@@ -1,0 +1,53 @@
+"""What happens during a run, for whoever watches: callbacks, the journal and the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from whence.machine import RewardMachine
+
+STARTED, RESUMED, EXTENDED, PROGRESS = "started", "resumed", "extended", "progress"
+CHECKPOINT, STOPPED, FINISHED = "checkpoint", "stopped", "finished"
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """One event of a run.
+
+    Attributes:
+        kind: `started`, `resumed`, `extended`, `progress`, `checkpoint`, `stopped` or
+            `finished`.
+        step: steps done.
+        steps: steps in all, at most.
+        seconds: spent so far.
+        evaluations: machines scored so far.
+        score: of the best machine so far, if there is one.
+        machine: the best so far, if there is one.
+        details: what the method tells of itself, ready for JSON.
+    """
+
+    kind: str
+    step: int
+    steps: int
+    seconds: float
+    evaluations: int
+    score: float | None
+    machine: RewardMachine | None
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """Return the event for JSON, without the machine."""
+        return {
+            "event": self.kind,
+            "step": self.step,
+            "steps": self.steps,
+            "seconds": round(self.seconds, 3),
+            "evaluations": self.evaluations,
+            "score": None if self.score is None or math.isinf(self.score) else self.score,
+        } | self.details
+
+
+OnEvent = Callable[[Event], None]

@@ -1,0 +1,108 @@
+"""What a run is asked to do: all that its result depends on, apart from when it is stopped."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from whence.arrows import said_arrows
+from whence.errors import ArgumentError
+from whence.expert import Expert
+from whence.machine import RewardMachine
+from whence.posterior import Posterior, Worlds
+from whence.prior import Prior
+from whence.search.methods import Method, method
+from whence.search.problem import Problem
+from whence.search.unknowns import Unknowns
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A task of inference.
+
+    Attributes:
+        pairs: worlds, each with its demonstrations.
+        unknowns: what is known of the expert.
+        sizes: the numbers of states that a machine may have.
+        rewards: the levels that machines may pay.
+        prior: over machines.
+        method: its name.
+        settings: the method's.
+        seed: of every random choice.
+        fix: arrows that are known, in words.
+        init: a machine to start from.
+        minutes: after which to stop.
+    """
+
+    pairs: Worlds
+    unknowns: Unknowns
+    sizes: range
+    rewards: tuple[float, ...]
+    prior: Prior
+    method: str
+    settings: Any
+    seed: int
+    fix: tuple[str, ...] = ()
+    init: RewardMachine | None = None
+    minutes: float | None = None
+
+    @property
+    def how(self) -> Method:
+        """The method."""
+        return method(self.method)
+
+    @property
+    def most_seconds(self) -> float:
+        """The time after which to stop."""
+        return math.inf if self.minutes is None else 60 * self.minutes
+
+    def problem(self, threads: int | None = None) -> Problem:
+        """Return what the methods search: a posterior for each discount, over one evidence."""
+        unknown = self.unknowns
+        alpha = 1.0 if unknown.alpha is None else unknown.alpha
+        lapse = 0.0 if unknown.lapse is None else unknown.lapse
+        experts = [Expert(alpha, discount, lapse) for discount in unknown.discounts]
+        first = Posterior(
+            self.pairs, expert=experts[0], prior=self.prior, rewards=self.rewards,
+            temperature=self.how.temperature(self.settings), threads=threads,
+        )  # fmt: skip
+        posteriors = (first, *(first.of_expert(expert) for expert in experts[1:]))
+        known = said_arrows(list(self.fix), first.alphabet)
+        return Problem(posteriors, unknown, self.sizes, known, self.init)
+
+    def extended(self, steps: int | None, minutes: float | None, agreed: bool) -> Job:
+        """Return the job with more steps or minutes in all; where it had agreed, to the end."""
+        settings = self.settings
+        if steps is not None:
+            check_steps(settings, steps)
+            settings = replace(settings, steps=steps)
+            if agreed:
+                settings = replace(settings, until_agreed=False)
+        if minutes is not None:
+            check_minutes(minutes)
+        return replace(self, settings=settings, minutes=minutes or self.minutes)
+
+
+def check_steps(settings: Any, steps: int) -> None:
+    """Refuse a number of steps where the method has none to choose."""
+    if not hasattr(settings, "steps"):
+        raise ArgumentError(
+            f"steps is {steps}; this method ends when every machine is scored: leave steps out, "
+            "or limit the minutes"
+        )
+
+
+def check_minutes(minutes: float) -> None:
+    """Refuse a time that is none."""
+    if not 0 < minutes < math.inf:
+        raise ArgumentError(f"minutes is {minutes}; give a finite number above 0")
+
+
+def checked_threads(threads: object) -> int | None:
+    """Return how many threads to use; None stands for all cores."""
+    if threads is None:
+        return None
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise ArgumentError(f"threads is {threads!r}; give a whole number of at least 1")
+    return threads

@@ -1,0 +1,255 @@
+"""The manifest of a run: what it was asked to do, from which files, by which versions.
+
+The worlds and demonstrations themselves are copied into the run's folder, so that a run can go on
+where the files that it was made from are gone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import math
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from whence import files
+from whence.demos import Demonstrations
+from whence.errors import FormatError, WhenceError
+from whence.formats import demos_jsonl, demos_npz, documents, machine_json, world_json, world_npz
+from whence.mdp import LabeledMDP
+from whence.posterior import Worlds
+from whence.prior import Prior
+from whence.runs.job import Job
+from whence.search.methods import method
+from whence.search.sizes import checked_sizes
+from whence.search.unknowns import INFER, Unknowns
+
+TAG = "whence/run/1"
+NAME = "manifest.json"
+INPUTS = "inputs"
+
+
+class Source(msgspec.Struct, forbid_unknown_fields=True):
+    """A world or demonstrations: where they came from, and the copy.
+
+    Attributes:
+        copy: the name of the copy, in `inputs`.
+        sha256: of the copy.
+        name: what the user called it: a built-in world or a file; or null, from Python.
+        original_sha256: of the file, where it was one.
+    """
+
+    copy: str
+    sha256: str
+    name: str | None = None
+    original_sha256: str | None = None
+
+
+class Input(msgspec.Struct, forbid_unknown_fields=True):
+    """One world with its demonstrations."""
+
+    world: Source
+    demos: Source
+
+
+class Manifest(msgspec.Struct, forbid_unknown_fields=True):
+    """The file `manifest.json`.
+
+    Attributes:
+        format: `whence/run/1`.
+        created: when.
+        versions: of whence, numpy and python.
+        command: what was typed, or null.
+        inputs: worlds and demonstrations.
+        job: every setting.
+    """
+
+    format: str
+    created: str
+    versions: dict[str, str]
+    command: list[str] | None
+    inputs: list[Input]
+    job: dict[str, Any]
+
+
+Names = Sequence[tuple[str | None, str | None]]
+
+
+def begin(folder: Path, job: Job, names: Names, command: list[str] | None) -> Manifest:
+    """Write the copies, then the manifest."""
+    from whence import __version__
+
+    inputs = [
+        Input(
+            _copied(folder, f"world-{number}", _world(mdp), world),
+            _copied(folder, f"demos-{number}", _demos(demos), shown),
+        )
+        for number, ((mdp, demos), (world, shown)) in enumerate(
+            zip(job.pairs, names, strict=True), start=1
+        )
+    ]
+    versions = {"whence": __version__, "numpy": np.__version__}
+    versions["python"] = platform.python_version()
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    manifest = Manifest(TAG, created, versions, command, inputs, job_document(job))
+    text = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+    files.write_bytes(folder / NAME, text)
+    return manifest
+
+
+def read(folder: Path) -> Manifest:
+    """Return the manifest of a run."""
+    path = files.own(folder, NAME)
+    if not path.exists():
+        raise FormatError(f"{folder}: no run: there is no {NAME}; name a folder of whence infer")
+    manifest = documents.decode(files.read_text(path), Manifest, TAG, str(path))
+    if not manifest.inputs:
+        raise FormatError(f"{path}: inputs is empty; restore the file, or start the run again")
+    return manifest
+
+
+def changed(manifest: Manifest) -> list[str]:
+    """Return the names of the files that a run was made from and that are not the same now."""
+    found = []
+    for each in manifest.inputs:
+        for source in (each.world, each.demos):
+            if source.name is None or source.original_sha256 is None:
+                continue
+            path = Path(source.name)
+            if path.is_file() and _sha256(files.read_bytes(path)) != source.original_sha256:
+                found.append(source.name)
+    return found
+
+
+def job_of(folder: Path, manifest: Manifest) -> Job:
+    """Return what a run was asked to do, from its manifest and its copies."""
+    source = str(folder / NAME)
+    try:
+        return _job(manifest.job, _pairs(folder, manifest))
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise FormatError(
+            f"{source}: job: {type(error).__name__}: {error}; restore the file, or start the run "
+            "again with whence infer"
+        ) from None
+    except WhenceError as error:
+        if str(error).startswith(str(folder)):
+            raise
+        raise FormatError(f"{source}: job: {error}") from None
+
+
+def job_document(job: Job) -> dict[str, Any]:
+    """Return every setting of a job, for JSON."""
+    unknown = job.unknowns
+    return {
+        "method": job.method,
+        "seed": job.seed,
+        "states": [job.sizes[0], job.sizes[-1]],
+        "rewards": list(job.rewards),
+        "alpha": _spelled(unknown.alpha),
+        "lapse": _spelled(unknown.lapse),
+        "discounts": list(unknown.discounts),
+        "p_self": job.prior.p_self,
+        "p_zero": job.prior.p_zero,
+        "settings": dataclasses.asdict(job.settings),
+        "fix": list(job.fix),
+        "init": None if job.init is None else machine_json.dumps(job.init),
+        "minutes": job.minutes,
+    }
+
+
+def settings_of(name: str, document: dict[str, Any]) -> Any:
+    """Return the settings of a method from JSON."""
+    return type(method(name).defaults)(**document)
+
+
+def _job(document: dict[str, Any], pairs: Worlds) -> Job:
+    least, most = document["states"]
+    init = document["init"]
+    return Job(
+        pairs=pairs,
+        unknowns=Unknowns(
+            _number(document["alpha"]),
+            _number(document["lapse"]),
+            tuple(float(discount) for discount in document["discounts"]),
+        ),
+        sizes=checked_sizes((least, most)),
+        rewards=tuple(float(level) for level in document["rewards"]),
+        prior=Prior(document["p_self"], document["p_zero"]),
+        method=document["method"],
+        settings=settings_of(document["method"], document["settings"]),
+        seed=document["seed"],
+        fix=tuple(document["fix"]),
+        init=None if init is None else machine_json.loads(init, "init"),
+        minutes=document["minutes"],
+    )
+
+
+def _pairs(folder: Path, manifest: Manifest) -> Worlds:
+    pairs = []
+    for each in manifest.inputs:
+        mdp = LabeledMDP.load(_checked_copy(folder, each.world, "world"))
+        demos = Demonstrations.load(_checked_copy(folder, each.demos, "demonstrations"), mdp)
+        pairs.append((mdp, demos))
+    return pairs
+
+
+def _checked_copy(folder: Path, source: Source, what: str) -> Path:
+    """Return the path of a copy, if it is still what was written."""
+    if source.copy != Path(source.copy).name:
+        raise FormatError(
+            f"{folder / NAME}: {source.copy!r} is no file in {INPUTS}; restore the manifest"
+        )
+    path = files.own(folder, f"{INPUTS}/{source.copy}")
+    if _sha256(files.read_bytes(path)) != source.sha256:
+        raise FormatError(
+            f"{path}: the {what} changed since the run began; put the file back, or start a new "
+            "run with whence infer"
+        )
+    return path
+
+
+def _copied(folder: Path, stem: str, content: tuple[str, bytes], name: str | None) -> Source:
+    """Write a copy and return where it came from."""
+    ending, data = content
+    copy = f"{stem}.{ending}"
+    (folder / INPUTS).mkdir(exist_ok=True)
+    files.write_bytes(folder / INPUTS / copy, data)
+    original = None
+    if name is not None and Path(name).is_file():
+        original = _sha256(files.read_bytes(name))
+        name = str(Path(name).absolute())
+    return Source(copy, _sha256(data), name, original)
+
+
+def _world(mdp: LabeledMDP) -> tuple[str, bytes]:
+    try:
+        return "npz", world_npz.dumps(mdp)
+    except FormatError:  # a name that arrays cannot hold
+        return "json", world_json.dumps(mdp)
+
+
+def _demos(demos: Demonstrations) -> tuple[str, bytes]:
+    try:
+        return "npz", demos_npz.dumps(demos)
+    except FormatError:
+        return "jsonl", demos_jsonl.dumps(demos)
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _spelled(value: float | None) -> float | str:
+    if value is None:
+        return INFER
+    return value if math.isfinite(value) else "inf"
+
+
+def _number(value: Any) -> float | None:
+    return None if value == INFER else float(value)

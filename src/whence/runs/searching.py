@@ -1,0 +1,107 @@
+"""The loop of a run: step, tell, keep, until it ends or is stopped."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from whence.runs import events
+from whence.runs.events import Event, OnEvent
+from whence.runs.job import Job
+from whence.runs.keeper import Keeper
+from whence.runs.signals import Stop, Stopped
+from whence.runs.walk import Walk
+from whence.search.problem import Problem
+
+EVENT_SECONDS = 0.2
+
+
+class Search:
+    """A job that is being carried out.
+
+    Attributes:
+        job: what to do.
+        problem: what is searched.
+        walk: where the search stands.
+        keeper: its folder, or None.
+        on_event: who is told, or None.
+        stop: whether the user asked to stop.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        problem: Problem,
+        walk: Walk,
+        keeper: Keeper | None = None,
+        on_event: OnEvent | None = None,
+        stop: Stop | None = None,
+    ) -> None:
+        self.job = job
+        self.problem = problem
+        self.walk = walk
+        self.keeper = keeper
+        self.on_event = on_event
+        self.stop = stop or Stop()
+        self._told = -np.inf
+
+    def run(self, first: str) -> str:
+        """Make all steps that are left; returns why it ended."""
+        walk, keeper = self.walk, self.keeper
+        began = time.perf_counter() - walk.seconds
+        self.tell(first)
+        if keeper is not None and first != events.RESUMED:
+            keeper.save(walk, self.job, self.event(events.CHECKPOINT))
+        stopped = walk.ended(self.job, self.problem)
+        while stopped is None and walk.seconds < self.job.most_seconds:
+            walk.advance(self.job, self.problem)
+            walk.seconds = time.perf_counter() - began
+            stopped = walk.ended(self.job, self.problem)
+            self._after_step(stopped)
+        stopped = stopped or "minutes"
+        if keeper is not None:
+            keeper.save(walk, self.job, self.event(events.CHECKPOINT), stopped)
+        return stopped
+
+    def tell(self, kind: str) -> None:
+        """Tell who watches, and the journal."""
+        if self.keeper is None and self.on_event is None:
+            return
+        event = self.event(kind)
+        if self.keeper is not None:
+            self.keeper.note(event)
+        if self.on_event is not None:
+            self.on_event(event)
+
+    def event(self, kind: str) -> Event:
+        """Return where the search stands."""
+        how, walk, settings = self.job.how, self.walk, self.job.settings
+        found = how.found(walk.state, self.problem) if how.any_found(walk.state) else None
+        return Event(
+            kind=kind,
+            step=walk.state.step,
+            steps=how.steps(walk.state, settings),
+            seconds=walk.seconds,
+            evaluations=how.evaluations(walk.state),
+            score=None if found is None else found.score,
+            machine=None if found is None else found.machine,
+            details=how.details(walk.state, settings),
+        )
+
+    def _after_step(self, stopped: str | None) -> None:
+        now = time.perf_counter()
+        if now - self._told >= EVENT_SECONDS:
+            self._told = now
+            self.tell(events.PROGRESS)
+        if self.keeper is None or stopped is not None:
+            return
+        if self.stop.asked:
+            self.keeper.save(self.walk, self.job, self.event(events.CHECKPOINT))
+            self.tell(events.STOPPED)
+            raise Stopped(
+                f"stopped after {self.walk.state.step:,} steps; nothing is lost: go on with "
+                f"whence resume {self.keeper.folder}"
+            )
+        if self.keeper.due:
+            self.keeper.save(self.walk, self.job, self.event(events.CHECKPOINT))

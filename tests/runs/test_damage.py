@@ -163,3 +163,19 @@ def test_a_full_disk_loses_nothing(
         assert not list(folder.rglob(".*"))
         whence.resume(folder)
         assert small.contents(folder) == small.contents(whole)
+
+
+def test_a_journal_of_nonsense_is_not_shown(whole: Path, tmp_path: Path) -> None:
+    folder = _copy(whole, tmp_path)
+    good = status_document(folder)["last"]
+    assert (good["event"], good["step"]) == ("finished", 60)
+    nonsense = [
+        b"", b"{}", b"[]", b'{"event": 1}', b'{"event": "progress"}', b"\xff", b"[" * 10_000,
+    ]  # fmt: skip
+    nonsense += [
+        json.dumps(good | change).encode()
+        for change in ({"step": "many"}, {"swap_rates": 3}, {"round_trips": []})
+    ]
+    with (folder / "journal.jsonl").open("ab") as file:
+        file.writelines(line + b"\n" for line in nonsense)
+    assert status_document(folder)["last"] == good

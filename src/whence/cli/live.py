@@ -91,8 +91,8 @@ def _facts(document: dict[str, Any]) -> list[tuple[str, str]]:
             return [("temperature", f"{document['temperature']:,.0f}")]
         return []
     temperatures = document["temperatures"]
-    rates = document["swap_rates"]
-    stage = "sampling" if document["warm"] else "warming up: rungs and moves adapt"
+    rates = [rate for rate in document["swap_rates"] if rate is not None]
+    stage = "sampling" if document.get("warm") else "warming up: rungs and moves adapt"
     rows = [
         ("stage", stage),
         ("ladders", _ladders(document)),

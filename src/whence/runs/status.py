@@ -5,20 +5,40 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from whence import files
 from whence.errors import WhenceError
 from whence.machine import RewardMachine
 from whence.runs import events, folder, journal, lock, manifest
 
 RUNNING, FINISHED, STOPPED, KILLED = "running", "finished", "stopped", "killed"
-COUNTS = ("step", "steps", "seconds", "evaluations")
+
+
+class Said(msgspec.Struct, omit_defaults=True):
+    """An event as the journal keeps it, for whoever shows it; keys as in `Event`."""
+
+    at: str
+    event: str
+    step: int
+    steps: int
+    seconds: float
+    evaluations: int
+    score: float | None
+    process: int | None = None
+    temperature: float | None = None
+    p: float | None = None
+    warm: bool | None = None
+    temperatures: list[float] | None = None
+    swap_rates: list[float | None] | None = None
+    round_trips: list[int] | None = None
+    best_likelihoods: list[float | None] | None = None
 
 
 def status_document(path: Path) -> dict[str, Any]:
     """Return how a run stands, for JSON; `last` is what it said last of itself."""
     told = manifest.read(path)
-    said = [each for each in journal.tail(path) if _sound(each)]
-    last = said[-1] if said else None
+    last = _last(journal.tail(path))
     process = lock.holder(path)
     return {
         "run": str(path),
@@ -46,5 +66,15 @@ def _word(process: int | None, last: str | None) -> str:
     return KILLED
 
 
-def _sound(event: dict[str, Any]) -> bool:
-    return all(isinstance(event.get(name), int | float) for name in COUNTS)
+def _last(events: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the last event that makes sense."""
+    for event in reversed(events):
+        try:
+            said = msgspec.convert(event, Said)
+        except msgspec.ValidationError:
+            continue
+        ladders = (said.temperatures, said.round_trips, said.best_likelihoods)
+        if (all(ladders) and said.swap_rates is not None) or not any(ladders):
+            document: dict[str, Any] = msgspec.to_builtins(said)
+            return document
+    return None

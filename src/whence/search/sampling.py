@@ -111,11 +111,14 @@ def draws(records: Records, problem: Problem) -> Draws | None:
 
 def details(state: tempering.State, settings: Tempering) -> dict[str, Any]:
     """Return how the ladders do, for who watches."""
-    rate = state.swap_chance / np.maximum(state.swap_tried, 1)
+    tried, chance = state.swap_tried.sum(axis=0), state.swap_chance.sum(axis=0)
     return {
         "warm": state.warm >= 0,
         "temperatures": state.temperatures[0].tolist(),
-        "swap_rates": rate.mean(axis=0).tolist(),
+        "swap_rates": [
+            float(total / count) if count else None
+            for total, count in zip(chance, tried, strict=True)
+        ],
         "round_trips": state.trips.tolist(),
         "best_likelihoods": [
             value if np.isfinite(value) else None for value in state.best.log_likelihood.tolist()

@@ -172,10 +172,8 @@ def test_a_journal_of_nonsense_is_not_shown(whole: Path, tmp_path: Path) -> None
     nonsense = [
         b"", b"{}", b"[]", b'{"event": 1}', b'{"event": "progress"}', b"\xff", b"[" * 10_000,
     ]  # fmt: skip
-    nonsense += [
-        json.dumps(good | change).encode()
-        for change in ({"step": "many"}, {"swap_rates": 3}, {"round_trips": []})
-    ]
+    changes: list[dict[str, Any]] = [{"step": "many"}, {"swap_rates": 3}, {"round_trips": []}]
+    nonsense += [json.dumps(good | change).encode() for change in changes]
     with (folder / "journal.jsonl").open("ab") as file:
         file.writelines(line + b"\n" for line in nonsense)
     assert status_document(folder)["last"] == good

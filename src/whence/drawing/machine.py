@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import math
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,6 +52,7 @@ def machine_svg(
     *,
     title: str | None = None,
     undetermined: Collection[tuple[int, int]] = frozenset(),
+    support: Mapping[tuple[int, int], float] | None = None,
 ) -> str:
     """Return a drawing of a machine as SVG.
 
@@ -61,12 +63,13 @@ def machine_svg(
         machine: what to draw.
         title: a heading above the drawing.
         undetermined: (state, column) entries whose arrows are drawn dashed.
+        support: nats that the best other choice of each (state, column) loses; each line ends
+            with the least of its symbols, and a question mark where one is undetermined.
     """
-    links = _links(machine, undetermined)
+    links = _links(machine, undetermined, support)
     names = text.symbol_names(machine.state_names, 20)
     routing = routed(_graph(names, links))
     order = sorted(range(len(links)), key=lambda at: links[at].reward != 0)
-    note = "dashed: not determined by the demonstrations"
     body = [
         *(_arrow(links[at], routing.controls[at]) for at in order),
         _initial(routing.controls[-1]),
@@ -74,12 +77,23 @@ def machine_svg(
         *_states(machine, names, routing.places),
     ]
     heading = None if title is None else text.shorten(text.visible(title), 80)
-    caption = note if any(link.dashed for link in links) else None
+    caption = _caption(support is not None, any(link.dashed for link in links))
     box = _frame(routing, links, names)
     return _document(body, box, heading, caption, _described(machine, title))
 
 
-def _links(machine: RewardMachine, dashed: Collection[tuple[int, int]]) -> list[_Link]:
+def _caption(supported: bool, dashed: bool) -> str | None:
+    """Return the line below the drawing that explains its marks, or None."""
+    notes = ["in brackets: nats that the best other choice loses"] if supported else []
+    notes += ["dashed: not determined by the demonstrations"] if dashed else []
+    return "; ".join(notes) or None
+
+
+def _links(
+    machine: RewardMachine,
+    dashed: Collection[tuple[int, int]],
+    support: Mapping[tuple[int, int], float] | None = None,
+) -> list[_Link]:
     found = []
     for state in range(machine.n_states):
         groups = text.grouped(machine, state)
@@ -88,7 +102,12 @@ def _links(machine: RewardMachine, dashed: Collection[tuple[int, int]]) -> list[
             lines = [
                 (line, reward)
                 for reward in sorted(pays, key=lambda paid: (paid == 0, -paid))
-                for line in _lines(machine, pays[reward].tolist(), reward)
+                for line in _supported(
+                    _lines(machine, pays[reward].tolist(), reward),
+                    [(state, column) for column in pays[reward].tolist()],
+                    dashed,
+                    support,
+                )
             ]
             entries = {(state, column) for at in pays.values() for column in at.tolist()}
             words = _words(machine, state, target, {r: at.tolist() for r, at in pays.items()})
@@ -102,6 +121,29 @@ def _lines(machine: RewardMachine, columns: list[int], reward: float) -> list[st
         return [f"{text.everything(machine)} | {text.amount(reward)}"]
     symbols = text.symbol_names([machine.alphabet[column] for column in columns], 16)
     return text.label(symbols, reward, width=18)
+
+
+def _supported(
+    lines: list[str],
+    entries: list[tuple[int, int]],
+    dashed: Collection[tuple[int, int]],
+    support: Mapping[tuple[int, int], float] | None,
+) -> list[str]:
+    """Return the lines of one arrow, the last with its support where that is known."""
+    known = [support[entry] for entry in entries if entry in support] if support else []
+    if not known:
+        return lines
+    doubt = "?" if set(entries) & set(dashed) else ""
+    return [*lines[:-1], f"{lines[-1]} ({_nats(min(known))}{doubt})"]
+
+
+def _nats(value: float) -> str:
+    """Return a number of nats in five characters or so."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if abs(value) >= 9_999.5:
+        return f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
+    return f"{value:.1f}" if abs(value) < 9.95 else f"{value:.0f}"
 
 
 def _words(machine: RewardMachine, state: int, target: int, pays: dict[float, list[int]]) -> str:

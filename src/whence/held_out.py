@@ -27,7 +27,7 @@ from whence.planning import compiled_q
 from whence.posterior import Posterior
 from whence.runs.result import Run
 from whence.search.settings import Tempering
-from whence.search.unknowns import DISCOUNTS, INFER
+from whence.search.unknowns import INFER
 
 STREAM = 2  # apart from the streams of `simulate` and `infer`
 SHARE = 0.2
@@ -38,6 +38,7 @@ MARKOV_STEPS = 1_500
 MOST_CHANGES = 600  # states times levels up to which a reward per state is sought
 
 Pairs = Sequence[tuple[LabeledMDP, Demonstrations]]
+Discount = float | str | tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ def held_out(
     worlds: Pairs,
     *,
     fix: Sequence[str] = (),
+    discounts: Sequence[float] = (),
     minutes: float = MINUTES,
     threads: int | None = None,
 ) -> HeldOut:
@@ -99,6 +101,7 @@ def held_out(
         run: whose settings are used; what it found is not.
         worlds: each world with its demonstrations.
         fix: arrows that were known to the run.
+        discounts: those that the run chose among, where it did; by default the usual ones.
         minutes: inference on the training episodes takes at most so many. Tempering also makes
             at most 5,000 steps; as long as the minutes are not reached, the result is the same
             every time.
@@ -109,8 +112,9 @@ def held_out(
     """
     chosen = split([demos for _, demos in worlds], run.seed)
     training, test = _parted(worlds, chosen)
-    trained = _inferred(run, training, fix, minutes, threads)
-    markov = _markovian(run, training, minutes, threads)
+    discount = tuple(discounts) or (INFER if "discount" in run.inferred else run.expert.discount)
+    trained = _inferred(run, training, discount, fix, minutes, threads)
+    markov = _markovian(run, training, discount, minutes, threads)
     lengths = np.concatenate([demos.lengths for _, demos in test])
     sums = {"machine": _of_machine(trained.best, trained.expert, run, test)}
     sums["markovian"] = _of_machine(markov.best, markov.expert, run, test)
@@ -166,7 +170,12 @@ def _parted(worlds: Pairs, chosen: Sequence[Ints]) -> tuple[Pairs, Pairs]:
 
 
 def _inferred(
-    run: Run, training: Pairs, fix: Sequence[str], minutes: float, threads: int | None
+    run: Run,
+    training: Pairs,
+    discount: Discount,
+    fix: Sequence[str],
+    minutes: float,
+    threads: int | None,
 ) -> Run:
     """Infer anew from the training episodes, as the run did."""
     settings = run.settings
@@ -177,7 +186,7 @@ def _inferred(
         states=(run.states[0], run.states[-1]),
         alpha=INFER if "alpha" in run.inferred else run.expert.alpha,
         lapse=INFER if "lapse" in run.inferred else run.expert.lapse,
-        discount=_discount(run),
+        discount=discount,
         rewards=run.rewards,
         prior=run.prior,
         method=run.method,
@@ -189,15 +198,9 @@ def _inferred(
     )
 
 
-def _discount(run: Run) -> float | str | tuple[float, ...]:
-    """Return what `infer` was told of the discount."""
-    if "discount" not in run.inferred:
-        return run.expert.discount
-    drawn = () if run.draws is None else tuple(np.unique(run.draws.discount).tolist())
-    return INFER if set(drawn) <= set(DISCOUNTS) else drawn
-
-
-def _markovian(run: Run, training: Pairs, minutes: float, threads: int | None) -> Run:
+def _markovian(
+    run: Run, training: Pairs, discount: Discount, minutes: float, threads: int | None
+) -> Run:
     """Return the best reward per label, a machine of one state at temperature 1.
 
     Alpha and lapse are fitted along even where the run assumed them: those of a machine with
@@ -208,7 +211,7 @@ def _markovian(run: Run, training: Pairs, minutes: float, threads: int | None) -
         states=1,
         alpha=INFER,
         lapse=INFER,
-        discount=_discount(run),
+        discount=discount,
         rewards=run.rewards,
         prior=run.prior,
         seed=run.seed,

@@ -57,6 +57,7 @@ def policy_arrows(mdp: LabeledMDP, grid: Grid, unit: int, policy: Floats) -> Ite
     """
     top = policy.max(axis=1, keepdims=True)
     chosen = (policy >= top - 1e-9) & (top > policy.min(axis=1, keepdims=True) + 1e-9)
+    alone = chosen.sum(axis=1) == 1
     lines, heads, dots = [], [], []
     for action in range(mdp.n_actions):
         ways = _directions(mdp, grid, action)
@@ -68,10 +69,12 @@ def policy_arrows(mdp: LabeledMDP, grid: Grid, unit: int, policy: Floats) -> Ite
                 dots.append(_dot(centre, 0.07 * unit))
                 continue
             plain = mdp.labels[state] < 0
-            heads.append(_head(centre, way, unit, 0.4 if plain else 0.46))
+            reach = 0.46 if not plain else 0.32 if alone[state] else 0.4
+            heads.append(_head(centre, way, unit, reach))
             if plain:
-                end = centre + 0.26 * unit * way
-                lines.append(f"M{centre[0]:.1f},{centre[1]:.1f}L{end[0]:.1f},{end[1]:.1f}")
+                tail = centre - (0.3 if alone[state] else 0.0) * unit * way
+                end = centre + (reach - 0.14) * unit * way
+                lines.append(f"M{tail[0]:.1f},{tail[1]:.1f}L{end[0]:.1f},{end[1]:.1f}")
     if lines:
         weight = max(1.0, unit / 24)
         yield (

@@ -105,13 +105,14 @@ def _open(study: Study) -> list[Html]:
     several = len(study.worlds) > 1
     rows = [_telling(study, each, several) for each in study.run.telling]
     text = (
-        "The shortest label sequences on whose total reward no 95% of the probability agree, and "
-        "the state from which one more demonstration would tell the two likeliest answers apart "
-        "best. The last column is the expected log Bayes factor of an episode of 100 steps "
-        "from there; 3 nats settle it, far below 1 the expert's behaviour hardly depends on it."
+        "The shortest label sequences whose total reward is open, none having a probability of "
+        "95%, and the state from which one more demonstration would tell the two likeliest "
+        "answers apart best. The last column is the expected log Bayes factor of an episode of "
+        "100 steps from there: 3 nats settle a question, and where they are far below 1 the "
+        "answer hardly changes what the expert does."
     )
     header = ["sequence", "what it pays", "start a demonstration in", "nats expected"]
-    return [heading, paragraph(text), table("What is still open", header, rows, numbers=(3,))]
+    return [heading, paragraph(text), table("Open label sequences", header, rows, numbers=(3,))]
 
 
 def _telling(study: Study, each: Telling, several: bool) -> list[str]:

@@ -29,13 +29,13 @@ def in_words(machine: RewardMachine) -> Html:
     """Return what a machine pays for, shortest first, and what forfeits everything."""
     paths = _paths(machine)
     paid = [
-        (*paths[state], symbol, float(machine.rewards[state, column]))
+        ((*paths[state], symbol), float(machine.rewards[state, column]))
         for state in paths
         for column, symbol in enumerate(machine.alphabet)
         if machine.rewards[state, column]
     ]
-    paid.sort(key=len)
-    said = [_pays(each[:-1], each[-1]) for each in paid[:MOST]]
+    paid.sort(key=lambda each: len(each[0]))
+    said = [_pays(labels, reward) for labels, reward in paid[:MOST]]
     if len(paid) > MOST:
         said.append(Html(f"there are {len(paid) - MOST} more such rewards"))
     alive = machine.can_pay
@@ -120,12 +120,8 @@ def facts(study: Study) -> Html:
         )
     if study.comparison is not None:
         gain = next(p for p in study.comparison.predictions if p.method == "markovian")
-        found.append(
-            (
-                "Better than no memory, on new episodes",
-                f"{words.fixed(gain.behind, 3)} nats a step",
-            )
-        )
+        better = words.fixed(gain.behind, 3)
+        found.append(("Nats a step gained by memory, on new episodes", better))
     cells = (
         fill("<div><dt>{name}</dt><dd>{value}</dd></div>", name=name, value=value)
         for name, value in found

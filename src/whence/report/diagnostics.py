@@ -15,6 +15,7 @@ from whence.sample import PosteriorSample
 
 SHOWN = 6  # lines of a chart
 SETTLED = 0.2  # the first share of the steps may lie below the chart
+SPREAD = 4.0  # nats that a chart shows at least
 LEAST = 420.0  # pixels at which a chart can be read
 STOPPED = {
     "agreed": "the samplers agreed",
@@ -49,7 +50,11 @@ def _figures(study: Study) -> Html:
         ["log prior", words.fixed(run.log_prior, 2), "of the machine, not normalised"],
         ["score", words.fixed(run.score, 2), f"compared at temperature {run.temperature:g}"],
         ["machines scored", f"{run.evaluations:,}", "those remembered from before among them"],
-        ["steps", f"{run.steps:,}", f"in {words.duration(run.seconds)}; {STOPPED[run.stopped]}"],
+        [
+            "steps",
+            f"{run.steps:,}",
+            f"in {words.duration(run.seconds)}; {STOPPED.get(run.stopped, run.stopped)}",
+        ],
     ]
     rows += [] if sample is None else _sampled(sample)
     if run.trace.accepted.size:
@@ -99,7 +104,8 @@ def _traces(study: Study) -> list[Html]:
         finite = late[np.isfinite(late)]
         if not len(finite):
             return [paragraph("No machine that was met can have produced the demonstrations.")]
-        svg = line_chart(title, "step", lines, float(finite.min()), float(finite.max()))
+        top = float(finite.max())
+        svg = line_chart(title, "step", lines, min(float(finite.min()), top - SPREAD), top)
         charts.append(figure(svg, join([title, ". ", _keys(lines)]), least=LEAST))
     note = (
         f"Nats at temperature {run.temperature:g}. The first fifth of the steps may lie below "

@@ -37,7 +37,7 @@ def episodes(study: Study) -> Html:
         return section("episodes", title, paragraph(text))
     more = f" {len(odd) - MOST} more are not listed." if len(odd) > MOST else ""
     rows = [_row(study, each) for each in odd[:MOST]]
-    header = ["episode", "surprise, nats", "z", "steps", "least likely step", "there"]
+    header = ["episode", "surprise, nats", "z", "steps", "least likely step, from 0", "there"]
     intro = f"{words.counted(len(odd), 'episode is', 'episodes are')} odd.{more} {how}"
     return section(
         "episodes",
@@ -67,7 +67,7 @@ def _row(study: Study, each: OddEpisode) -> list[str]:
 
 
 def _place(study: Study, each: OddEpisode) -> Html:
-    place = study.worlds[each.world][1].place(each.episode)
-    if len(study.worlds) == 1:
-        return code(place)
-    return fill("{place} of {world}", place=code(place), world=code(study.names[each.world]))
+    """Return which episode it is: its line where it came from a file of lines."""
+    lines = study.worlds[each.world][1].lines
+    number = f"episode {each.episode}" if lines is None else f"line {lines[each.episode]}"
+    return fill("{number} of {source}", number=number, source=code(study.sources[each.world]))

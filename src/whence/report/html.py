@@ -13,6 +13,9 @@ class Html(str):
     __slots__ = ()
 
 
+LINE = Html("\n")
+
+
 def safe(value: str) -> Html:
     """Return a piece of HTML as it is, and text escaped, hidden characters spelled out."""
     return value if isinstance(value, Html) else Html(text.xml(value))
@@ -61,7 +64,7 @@ def section(anchor: str, title: str, *parts: str) -> Html:
         '<h2 id="{anchor}-title">{title}</h2>\n{parts}\n</section>\n',
         anchor=anchor,
         title=title,
-        parts=join(parts, "\n"),
+        parts=join(parts, LINE),
     )
 
 
@@ -111,7 +114,7 @@ def table(
         "</table></div>",
         caption=caption,
         heads=heads,
-        rows=join((_row(row, right) for row in rows), "\n"),
+        rows=join((_row(row, right) for row in rows), LINE),
     )
 
 
@@ -133,5 +136,5 @@ def details(summary: str, *parts: str) -> Html:
     return fill(
         "<details><summary>{summary}</summary>\n{parts}\n</details>",
         summary=summary,
-        parts=join(parts, "\n"),
+        parts=join(parts, LINE),
     )

@@ -17,7 +17,6 @@ def machine(study: Study) -> Html:
     places = {(each.state, run.best.index(each.symbol)): each for each in run.certainty}
     svg = machine_svg(
         run.best,
-        title="The machine that explains the demonstrations best",
         undetermined=[place for place, each in places.items() if not each.determined],
         support={place: each.loss for place, each in places.items()} or None,
     )
@@ -27,9 +26,9 @@ def machine(study: Study) -> Html:
     )
     if places:
         caption += (
-            "In brackets: how many nats the best other choice for that arrow would lose; 3 nats "
-            "are odds of 20 to 1. Dashed arrows, and those with a question mark, are not "
-            "determined by the demonstrations."
+            "The number in brackets is the arrow's support, for several labels the least: how "
+            "much worse the demonstrations and the prior fit when this arrow alone is changed; 3 "
+            "nats are odds of 20 to 1. A question mark tells what is not determined."
         )
     shown = [figure(svg, caption, least=0.7 * width(svg))]
     if run.certainty:

@@ -9,13 +9,14 @@ import numpy as np
 from whence._types import Floats, Ints
 from whence.demos import Demonstrations
 from whence.drawing import grid_svg
-from whence.drawing.overlay import HEAT, SHADES, bounds
+from whence.drawing.overlay import SHADES, bounds
 from whence.mdp import LabeledMDP
 from whence.memoryless import pairs
 from whence.odd import machine_states
 from whence.planning import plan
 from whence.report import words
 from whence.report.html import (
+    LINE,
     Html,
     code,
     details,
@@ -76,7 +77,7 @@ def maps(study: Study) -> Html:
         name = study.names[number]
         if len(study.worlds) > 1:
             parts.append(fill("<h3>{name}</h3>", name=name))
-        parts.append(_described(study, mdp, demos, name))
+        parts.append(_described(mdp, demos, name, study.sources[number]))
         if demos.n_steps == 0:
             parts.append(paragraph("There are no steps in this world."))
             continue
@@ -91,7 +92,7 @@ def maps(study: Study) -> Html:
     return section("worlds", title, *parts)
 
 
-def _described(study: Study, mdp: LabeledMDP, demos: Demonstrations, name: str) -> Html:
+def _described(mdp: LabeledMDP, demos: Demonstrations, name: str, source: str) -> Html:
     kind = "deterministic" if mdp.is_deterministic else "with chance"
     labels = join((code(symbol) for symbol in mdp.alphabet), ", ")
     return fill(
@@ -104,7 +105,7 @@ def _described(study: Study, mdp: LabeledMDP, demos: Demonstrations, name: str) 
         kind=kind,
         labels=labels or "none",
         episodes=words.counted(len(demos), "episode"),
-        source=code(demos.source),
+        source=code(source),
     )
 
 
@@ -121,10 +122,10 @@ def _panels(study: Study, there: Seen, budget: int) -> list[Html]:
         text = "Its map is too large for this page; here are the most visited states."
         return [paragraph(text), _places(study, there)]
     cards = [
-        figure(svg, _caption(study, there, at), least=min(width(svg), 300), kind="card")
+        figure(svg, _caption(study, there, at), least=min(width(svg), 330), kind="card")
         for at, svg in zip(shown, drawings, strict=True)
     ]
-    result = [_legend(largest), fill('<div class="cards">{all}</div>', all=join(cards, "\n"))]
+    result = [_legend(largest), fill('<div class="cards">{all}</div>', all=join(cards, LINE))]
     if n > MOST_STATES:
         result.append(paragraph(f"{n - MOST_STATES} more states of the machine are not drawn."))
     return [*result, details("The same as a table", _places(study, there))]
@@ -168,10 +169,8 @@ def _legend(largest: float) -> Html:
         low = high + 1
         keys.append(
             fill(
-                '<li><span class="swatch" style="background:{colour};opacity:{shade}"></span>'
-                "{shown}</li>",
-                colour=HEAT,
-                shade=f"{shade / SHADES[-1]:.2f}",
+                '<li><span class="swatch" style="--heat-shade:{shade}"></span>{shown}</li>',
+                shade=f"{shade:g}",
                 shown=shown,
             )
         )

@@ -9,7 +9,7 @@ from whence.report.alternatives import alternatives
 from whence.report.answer import answer
 from whence.report.diagnostics import diagnostics
 from whence.report.episodes import episodes
-from whence.report.html import Html, fill, join
+from whence.report.html import LINE, Html, fill, join
 from whence.report.machine import machine
 from whence.report.maps import maps
 from whence.report.prediction import prediction
@@ -78,7 +78,7 @@ def render(study: Study) -> str:
             fill('<li><a href="#{anchor}">{name}</a></li>', anchor=anchor, name=name)
             for anchor, name in CONTENTS.items()
         ),
-        sections=join((part(study) for part in SECTIONS), "\n"),
+        sections=join((part(study) for part in SECTIONS), LINE),
     )  # fmt: skip
 
 

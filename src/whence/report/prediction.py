@@ -89,7 +89,7 @@ def _how(study: Study, found: HeldOut) -> str:
         "agreed": "ended when its samplers agreed",
         "steps": "made all its steps",
         "minutes": "was cut off by time, so that these figures may differ when made again",
-    }[trained.stopped]
+    }.get(trained.stopped, trained.stopped)
     doubts = " It left doubts: " + "; ".join(trained.doubts) + "." if trained.doubts else ""
     return (
         f"{words.counted(found.episodes, 'episode')} ({words.counted(found.steps, 'step')}), a "

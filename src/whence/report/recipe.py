@@ -6,7 +6,7 @@ import dataclasses
 
 from whence.machine import number
 from whence.report import words
-from whence.report.html import Html, code, fill, join, paragraph, section, table
+from whence.report.html import LINE, Html, code, fill, join, paragraph, section, table
 from whence.report.study import Study
 from whence.runs.result import Run
 
@@ -19,7 +19,7 @@ def recipe(study: Study) -> Html:
     inputs = [
         [
             code(study.names[at]),
-            code(demos.source),
+            code(study.sources[at]),
             f"{len(demos):,}",
             f"{demos.n_steps:,}",
         ]
@@ -52,7 +52,7 @@ def _block(shown: str) -> Html:
     return fill(
         '<pre class="scroll" tabindex="0" role="group" aria-label="Command">'
         "<code>{lines}</code></pre>",
-        lines=join(shown.split("\n"), "\n"),
+        lines=join(shown.split("\n"), LINE),
     )
 
 

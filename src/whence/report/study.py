@@ -27,6 +27,7 @@ class Study:
         run: what was found, and how.
         worlds: each world with its demonstrations.
         names: what each world is called.
+        sources: what each world's demonstrations are called, such as their file.
         command: the line that makes the run again, quoted for a shell; empty for a run that was
             made in Python.
         versions: what made the run, by name.
@@ -37,6 +38,7 @@ class Study:
     run: Run
     worlds: tuple[tuple[LabeledMDP, Demonstrations], ...]
     names: tuple[str, ...]
+    sources: tuple[str, ...]
     command: str
     versions: Mapping[str, str]
     comparison: HeldOut | None
@@ -50,9 +52,11 @@ class Study:
         demos: Demonstrations | None = None,
         *,
         names: Sequence[str] = (),
+        sources: Sequence[str] = (),
         command: str = "",
         versions: Mapping[str, str] | None = None,
         fix: Sequence[str] = (),
+        discounts: Sequence[float] = (),
         compare: bool = True,
         minutes: float = MINUTES,
     ) -> Study:
@@ -63,9 +67,11 @@ class Study:
             mdp: the world, or pairs of a world and its demonstrations, as given to `infer`.
             demos: the demonstrations of the one world.
             names: what each world is called.
+            sources: what each world's demonstrations are called; by default their file.
             command: the line that makes the run again.
             versions: what made the run; by default what is running now.
             fix: arrows that were known to the run.
+            discounts: those that the run chose among, where it did.
             compare: whether to infer once more on four fifths of the episodes and to compare.
             minutes: that inference takes at most so many.
         """
@@ -74,13 +80,15 @@ class Study:
         comparison, reason = None, "It was not asked for."
         if compare:
             try:
-                comparison, reason = held_out(run, worlds, fix=fix, minutes=minutes), ""
+                comparison = held_out(run, worlds, fix=fix, discounts=discounts, minutes=minutes)
+                reason = ""
             except ArgumentError as error:
                 reason = str(error)[:1].upper() + str(error)[1:] + "."
         return cls(
             run=run,
             worlds=worlds,
             names=tuple(names) or tuple(usual),
+            sources=tuple(sources) or tuple(demos.source for _, demos in worlds),
             command=command,
             versions=current_versions() if versions is None else versions,
             comparison=comparison,

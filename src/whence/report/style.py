@@ -7,7 +7,7 @@ LIGHT = """
   --line: #d0d7de; --accent: #0a58a8; --loss: #a8381a; --good: #e8f5ec; --good-edge: #1a7f37;
   --doubt: #fff4e0; --doubt-edge: #a35a00; --alive: #eaf2fb; --dead: #eceef0; --solid: #424a53;
   --one: #0a58a8; --two: #b34a00; --three: #00735a; --four: #8a3fa0; --five: #6b5900;
-  --six: #a3245f;
+  --six: #a3245f; --heat: #7b4fb5;
 """
 
 DARK = """
@@ -15,7 +15,7 @@ DARK = """
   --line: #3a434d; --accent: #7ab8ff; --loss: #ff9f7d; --good: #12301d; --good-edge: #4ac26b;
   --doubt: #3a2a10; --doubt-edge: #f0a83c; --alive: #22364d; --dead: #2a3037; --solid: #59636e;
   --one: #7ab8ff; --two: #ffa05c; --three: #4fd1ae; --four: #d9a2ea; --five: #e0c54a;
-  --six: #ff93bf;
+  --six: #ff93bf; --heat: #a97ff0;
 """
 
 PAGE = """
@@ -71,7 +71,8 @@ figcaption { max-width: 46rem; margin-top: .4rem; }
 .legend ul { display: flex; flex-wrap: wrap; gap: .2rem .9rem; list-style: none; margin: 0;
   padding: 0; }
 .swatch { display: inline-block; width: 1.1em; height: 1.1em; border-radius: .2em;
-  margin-right: .35em; vertical-align: -.2em; }
+  margin-right: .35em; vertical-align: -.2em; background: var(--heat);
+  opacity: var(--heat-shade); }
 .key { white-space: nowrap; margin-right: .8rem; }
 .dash { display: inline-block; width: 1.4em; border-top: 3px solid; vertical-align: .25em;
   margin-right: .35em; }
@@ -108,6 +109,7 @@ DRAWINGS = """
 .drawing [fill="#0a58a8"] { fill: var(--accent); }
 .drawing [fill="#b3401f"] { fill: var(--loss); }
 .drawing [fill="#424a53"] { fill: var(--solid); }
+.drawing .heat { fill: var(--heat); }
 .chart { font-family: inherit; }
 .chart text { fill: var(--quiet); }
 .chart .grid { stroke: var(--line); }
@@ -134,7 +136,8 @@ PHONE = """
 PAPER = """
 @page { margin: 18mm 16mm; }
 @media print {
-  body { font-size: 9.5pt; }
+  html { font-size: 9.5pt; }
+  body { font-size: 1rem; }
   nav, .skip { display: none; }
   header, main, footer { max-width: none; padding-left: 0; padding-right: 0; }
   header { padding-top: 0; }
@@ -145,8 +148,8 @@ PAPER = """
   .drawing .chart { width: 13cm; }
   .cards { grid-template-columns: 1fr 1fr; }
   pre code { white-space: pre-wrap; }
-  table { font-size: 8.5pt; }
-  h2, h3, caption, summary { break-after: avoid; }
+  table { font-size: .92rem; }
+  h2, h3, caption, summary, thead { break-after: avoid; }
   figure, tr, .notice, .facts, pre { break-inside: avoid; }
   details::details-content { content-visibility: visible; block-size: auto; }
   summary { list-style: none; color: inherit; font-weight: 600; }

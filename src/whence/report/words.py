@@ -18,7 +18,9 @@ def share(value: float) -> str:
 
 def share_with_error(value: float, error: float) -> str:
     """Return a probability with its standard error, where it has one."""
-    return share(value) if not error else f"{share(value)} ± {100 * error:.1f}%"
+    if not error or value < 0.0005:
+        return share(value)
+    return f"{share(value)} ± {100 * error:.1f}%" if error >= 0.0005 else f"{share(value)} ± <0.1%"
 
 
 def nats(value: float) -> str:
@@ -27,6 +29,8 @@ def nats(value: float) -> str:
         return "–"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
+    if 0 < value < 0.001:
+        return "<0.001"
     if value and abs(value) < 0.05:
         return f"{value:.1g}".replace("-", "−")
     return f"{value:,.1f}".replace("-", "−")

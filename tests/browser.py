@@ -1,4 +1,4 @@
-"""A headless Chromium for tests, spoken to over a pipe: it opens files and reports what happens."""
+"""A headless Chromium for tests, spoken to over a pipe: it opens files, and tells all."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from whence.mdp import LabeledMDP
 from whence.odd import steps
 from whence.planning import compiled_q
 from whence.posterior import Posterior
+from whence.runs.events import OnEvent
 from whence.runs.result import Run
 from whence.search.settings import Tempering
 from whence.search.unknowns import INFER
@@ -38,7 +40,6 @@ MARKOV_STEPS = 1_500
 MOST_CHANGES = 600  # states times levels up to which a reward per state is sought
 
 Pairs = Sequence[tuple[LabeledMDP, Demonstrations]]
-Discount = float | str | tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ def held_out(
     discounts: Sequence[float] = (),
     minutes: float = MINUTES,
     threads: int | None = None,
+    on_event: OnEvent | None = None,
 ) -> HeldOut:
     """Compare a run's way of inference with methods without memory on episodes set aside.
 
@@ -106,6 +108,7 @@ def held_out(
             at most 5,000 steps; as long as the minutes are not reached, the result is the same
             every time.
         threads: how many to use; all cores by default.
+        on_event: called with each `Event` of the inference on the training episodes.
 
     Raises:
         ArgumentError: if there are fewer than 5 episodes with at least one step.
@@ -113,8 +116,9 @@ def held_out(
     chosen = split([demos for _, demos in worlds], run.seed)
     training, test = _parted(worlds, chosen)
     discount = tuple(discounts) or (INFER if "discount" in run.inferred else run.expert.discount)
-    trained = _inferred(run, training, discount, fix, minutes, threads)
-    markov = _markovian(run, training, discount, minutes, threads)
+    how: dict[str, Any] = {"discount": discount, "minutes": minutes, "threads": threads}
+    trained = _inferred(run, training, fix=fix, on_event=on_event, **how)
+    markov = _markovian(run, training, **how)
     lengths = np.concatenate([demos.lengths for _, demos in test])
     sums = {"machine": _of_machine(trained.best, trained.expert, run, test)}
     sums["markovian"] = _of_machine(markov.best, markov.expert, run, test)
@@ -169,14 +173,7 @@ def _parted(worlds: Pairs, chosen: Sequence[Ints]) -> tuple[Pairs, Pairs]:
     return training, test
 
 
-def _inferred(
-    run: Run,
-    training: Pairs,
-    discount: Discount,
-    fix: Sequence[str],
-    minutes: float,
-    threads: int | None,
-) -> Run:
+def _inferred(run: Run, training: Pairs, **how: Any) -> Run:
     """Infer anew from the training episodes, as the run did."""
     settings = run.settings
     if isinstance(settings, Tempering):
@@ -186,21 +183,16 @@ def _inferred(
         states=(run.states[0], run.states[-1]),
         alpha=INFER if "alpha" in run.inferred else run.expert.alpha,
         lapse=INFER if "lapse" in run.inferred else run.expert.lapse,
-        discount=discount,
         rewards=run.rewards,
         prior=run.prior,
         method=run.method,
         settings=settings,
-        fix=fix,
         seed=run.seed,
-        minutes=minutes,
-        threads=threads,
+        **how,
     )
 
 
-def _markovian(
-    run: Run, training: Pairs, discount: Discount, minutes: float, threads: int | None
-) -> Run:
+def _markovian(run: Run, training: Pairs, **how: Any) -> Run:
     """Return the best reward per label, a machine of one state at temperature 1.
 
     Alpha and lapse are fitted along even where the run assumed them: those of a machine with
@@ -211,13 +203,11 @@ def _markovian(
         states=1,
         alpha=INFER,
         lapse=INFER,
-        discount=discount,
         rewards=run.rewards,
         prior=run.prior,
         seed=run.seed,
         steps=MARKOV_STEPS,
-        minutes=minutes,
-        threads=threads,
+        **how,
     )
 
 

@@ -66,7 +66,7 @@ def _weights(study: Study, sample: PosteriorSample, shown: int) -> Html:
         "The heaviest machines and what tells them apart",
         ["machine", "probability", "states", "told from 1 by", "pays here", "pays in 1"],
         rows,
-        numbers=(2, 4, 5),
+        numbers=(1, 2, 4, 5),
     )
 
 

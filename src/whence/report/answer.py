@@ -81,10 +81,13 @@ def _paths(machine: RewardMachine) -> dict[int, tuple[str, ...]]:
 def _trust(study: Study) -> Html:
     """Return whether the search can be trusted."""
     run = study.run
-    if run.doubts:
+    doubts = [f"{doubt[:1].upper()}{doubt[1:]}." for doubt in run.doubts]
+    if run.stopped == "unfinished":
+        doubts.insert(0, "The run is not finished.")
+    if doubts:
         return fill(
             '<div class="notice doubt"><p><strong>Do not trust this yet.</strong></p>{all}</div>',
-            all=bullets(f"{doubt[:1].upper()}{doubt[1:]}." for doubt in run.doubts),
+            all=bullets(doubts),
         )
     if run.posterior is None:
         return fill(

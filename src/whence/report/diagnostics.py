@@ -10,6 +10,7 @@ from whence.machine import number
 from whence.report import words
 from whence.report.chart import Line, bar_chart, histogram, line_chart
 from whence.report.html import Html, bullets, figure, fill, join, paragraph, section, table
+from whence.report.ladders import ladder_parts
 from whence.report.study import Study
 from whence.sample import PosteriorSample
 
@@ -21,6 +22,7 @@ STOPPED = {
     "agreed": "the samplers agreed",
     "steps": "all steps were made",
     "minutes": "the time was up",
+    "unfinished": "it is not finished",
 }
 
 
@@ -31,6 +33,7 @@ def diagnostics(study: Study) -> Html:
         "Traces and diagnostics",
         *_doubts(study),
         _figures(study),
+        *ladder_parts(study.ladders),
         *_traces(study),
         *_marginals(study),
     )

@@ -38,10 +38,15 @@ def recipe(study: Study) -> Html:
 
 def _how(study: Study) -> list[Html]:
     if study.command:
-        return [
-            paragraph("In a shell, in the folder in which the files lie:"),
-            _block(study.command),
-        ]
+        text = "In a shell, in the folder in which it was typed:"
+        parts = [paragraph(text), _block(study.command)]
+        if study.run.stopped == "minutes":
+            note = (
+                f"The run was ended by time, after {words.counted(study.run.steps, 'step')}. On "
+                "another machine it may end elsewhere; give it that many steps and no minutes."
+            )
+            parts.append(paragraph(note))
+        return parts
     return [
         paragraph("In Python, with the same world and demonstrations:"),
         _block(python_call(study.run, len(study.worlds))),

@@ -12,6 +12,8 @@ from whence.errors import ArgumentError
 from whence.held_out import MINUTES, HeldOut, held_out
 from whence.mdp import LabeledMDP
 from whence.posterior import Posterior
+from whence.report.ladders import Ladders
+from whence.runs.events import OnEvent
 from whence.runs.result import Run
 from whence.starts import restricted
 
@@ -33,6 +35,7 @@ class Study:
         versions: what made the run, by name.
         comparison: with other methods on episodes set aside, or None.
         left_out: why there is no comparison, in words.
+        ladders: how the ladders of tempering did, where that was kept.
     """
 
     run: Run
@@ -43,6 +46,7 @@ class Study:
     versions: Mapping[str, str]
     comparison: HeldOut | None
     left_out: str = ""
+    ladders: Ladders | None = None
 
     @classmethod
     def of(
@@ -57,8 +61,11 @@ class Study:
         versions: Mapping[str, str] | None = None,
         fix: Sequence[str] = (),
         discounts: Sequence[float] = (),
+        ladders: Ladders | None = None,
         compare: bool = True,
         minutes: float = MINUTES,
+        threads: int | None = None,
+        on_event: OnEvent | None = None,
     ) -> Study:
         """Gather what a report needs; the comparison on episodes set aside is made here.
 
@@ -72,8 +79,11 @@ class Study:
             versions: what made the run; by default what is running now.
             fix: arrows that were known to the run.
             discounts: those that the run chose among, where it did.
+            ladders: how the ladders of tempering did, where that was kept.
             compare: whether to infer once more on four fifths of the episodes and to compare.
             minutes: that inference takes at most so many.
+            threads: how many to use; all cores by default.
+            on_event: called with each `Event` of that inference.
         """
         worlds = _pairs(mdp, demos)
         usual = ["the world"] if len(worlds) == 1 else [f"world {at}" for at in range(len(worlds))]
@@ -93,6 +103,7 @@ class Study:
             versions=current_versions() if versions is None else versions,
             comparison=comparison,
             left_out=reason,
+            ladders=ladders,
         )
 
     @cached_property

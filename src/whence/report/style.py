@@ -85,7 +85,7 @@ th:last-child, td:last-child { padding-right: 0; }
 thead th { border-bottom: 2px solid var(--line); font-size: .92rem; vertical-align: bottom; }
 tbody th { font-weight: 400; }
 .number { text-align: right; white-space: nowrap; }
-.sequence { white-space: normal; }
+.sequence { white-space: nowrap; }
 .bar { display: block; width: calc(9rem * var(--n, 1)); height: .55rem; border-radius: .2rem;
   margin-top: .35rem; margin-bottom: .1rem; background: linear-gradient(to right,
   var(--one) var(--share), var(--shade) var(--share)); }
@@ -129,7 +129,8 @@ PHONE = """
   h1 { font-size: 1.5rem; }
   .lead { font-size: 1.1rem; }
   .drawing .scroll { padding: .25rem; }
-  th, td { padding-right: .7rem; }
+  th, td { padding-right: .7rem; min-width: 4.5rem; }
+  tbody th { min-width: 7rem; }
 }
 """
 

@@ -355,7 +355,7 @@ def test_support_stands_behind_each_line_and_is_the_least_of_its_symbols() -> No
     assert shown.lines[0, 1] == ["c | 0 (12)"]
     assert shown.lines[0, 0] == ["o | 0 (4.6?)"]
     assert shown.lines[0, 2] == ["* | 0 (∞)"]
-    assert shown.lines[1, 2] == ["o | 1 (1e5)", "* | 0 (-0.2)"]
+    assert shown.lines[1, 2] == ["o | 1 (123k)", "* | 0 (-0.2)"]
     assert shown.lines[2, 2] == ["any | 0"]
     together = {(2, column): nats for column, nats in enumerate((8.0, 3.0, 5.0))}
     assert read(machine_svg(COFFEE, support=together)).lines[2, 2] == ["any | 0 (3.0)"]

@@ -77,16 +77,15 @@ def machine_svg(
         *_states(machine, names, routing.places),
     ]
     heading = None if title is None else text.shorten(text.visible(title), 80)
-    caption = _caption(support is not None, any(link.dashed for link in links))
+    caption = _captions(support is not None, any(link.dashed for link in links))
     box = _frame(routing, links, names)
     return _document(body, box, heading, caption, _described(machine, title))
 
 
-def _caption(supported: bool, dashed: bool) -> str | None:
-    """Return the line below the drawing that explains its marks, or None."""
-    notes = ["in brackets: nats that the best other choice loses"] if supported else []
-    notes += ["dashed: not determined by the demonstrations"] if dashed else []
-    return "; ".join(notes) or None
+def _captions(supported: bool, dashed: bool) -> list[str]:
+    """Return the lines below the drawing that explain its marks."""
+    lines = ["in brackets: nats that the best other choice loses"] if supported else []
+    return lines + (["dashed: not determined by the demonstrations"] if dashed else [])
 
 
 def _links(
@@ -141,8 +140,9 @@ def _nats(value: float) -> str:
     """Return a number of nats in five characters or so."""
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
-    if abs(value) >= 9_999.5:
-        return f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
+    for least, size, unit in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if abs(value) >= least:
+            return f"{value / size:.0f}{unit}"
     return f"{value:.1f}" if abs(value) < 9.95 else f"{value:.0f}"
 
 
@@ -195,19 +195,20 @@ def _document(
     body: list[str],
     box: Floats,
     heading: str | None,
-    caption: str | None,
+    captions: list[str],
     described: tuple[str, str],
 ) -> str:
     """Put the parts together: size, background, title, description, drawing, caption."""
     (left, top), (right, bottom) = (box + np.array([[-_MARGIN], [_MARGIN]])).tolist()
-    wide = text.pixels(heading or "", _TITLE) * _BOLD, text.pixels(caption or "", _NOTE)
+    wide = [text.pixels(line, _NOTE) for line in captions]
+    wide.append(text.pixels(heading or "", _TITLE) * _BOLD)
     spare = max(0.0, max(wide) + 2 * _MARGIN - (right - left)) / 2
     left, right = left - spare, right + spare
     middle = (left + right) / 2
     if heading is not None:
         top -= 30
         body = [*body, _text(heading, middle, top + 25, _TITLE, _INK, bold=True)]
-    if caption is not None:
+    for caption in captions:
         bottom += 18
         body = [*body, _text(caption, middle, bottom - 11, _NOTE, _QUIET)]
     width, height = round(right - left, 1), round(bottom - top, 1)

@@ -117,8 +117,11 @@ def _open(study: Study) -> list[Html]:
 
 def _telling(study: Study, each: Telling, several: bool) -> list[str]:
     mdp = study.worlds[each.start.world][0]
-    where: list[str] = [code(words.place(mdp, each.start.state))]
+    where: list[str] = [code(mdp.state_name(each.start.state))]
     if several:
         where += [" of ", code(study.names[each.start.world])]
-    pays = [f"{number(reward)} ({words.share(p)})" for reward, p in each.outcomes.items()]
-    return [sequence(each.labels), "; ".join(pays), join(where), words.nats(each.start.nats)]
+    pays = (
+        fill('<span class="sequence">{one}</span>', one=f"{number(reward)} ({words.share(p)})")
+        for reward, p in each.outcomes.items()
+    )
+    return [sequence(each.labels), join(pays, "; "), join(where), words.nats(each.start.nats)]

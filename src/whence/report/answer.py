@@ -113,7 +113,7 @@ def facts(study: Study) -> Html:
         weight = float(sample.weights[study.place]), float(sample.errors[study.place])
         others = len(sample) - 1
         found.append(("Probability of this machine", words.share_with_error(*weight)))
-        found.append(("Others that remain possible", f"{others:,}"))
+        found.append(("Other machines still possible", f"{others:,}"))
     if run.certainty:
         sure = sum(each.determined for each in run.certainty)
         found.append(("Arrows determined", f"{sure} of {len(run.certainty)}"))

@@ -145,7 +145,7 @@ def _marginals(study: Study) -> list[Html]:
     for name in ("alpha", "lapse", "discount"):
         summary, best = getattr(sample, name), getattr(run.expert, name)
         if name not in run.inferred:
-            rows.append([name, words.plain(best), "assumed", "assumed"])
+            rows.append([name, words.plain(best), "assumed", "–"])
             continue
         between = f"{words.plain(summary.low)} to {words.plain(summary.high)}"
         rows.append([name, words.plain(best), words.plain(summary.mean), between])

@@ -11,6 +11,7 @@ from whence.report.study import Study
 
 RISK = 0.05  # of naming any episode of the expert's own
 MOST = 20
+MANY = 0.05  # a larger share of odd episodes says something of the expert
 
 
 def episodes(study: Study) -> Html:
@@ -39,6 +40,12 @@ def episodes(study: Study) -> Html:
     rows = [_row(study, each) for each in odd[:MOST]]
     header = ["episode", "surprise, nats", "z", "steps", "least likely step, from 0", "there"]
     intro = f"{words.counted(len(odd), 'episode is', 'episodes are')} odd.{more} {how}"
+    assumed = {"alpha", "lapse"} - set(study.run.inferred)
+    if len(odd) > MANY * len(found) and assumed:
+        intro += (
+            " So many speak against what was assumed of the expert, its "
+            f"{words.listed(sorted(assumed))}, rather than against the episodes: infer it."
+        )
     return section(
         "episodes",
         title,
@@ -54,7 +61,7 @@ def _row(study: Study, each: OddEpisode) -> list[str]:
     there = fill(
         "{action} in {state}",
         action=code(mdp.actions[action]),
-        state=code(words.place(mdp, int(demos.states[first]))),
+        state=code(mdp.state_name(int(demos.states[first]))),
     )
     return [
         _place(study, each),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from whence.drawing import text
@@ -14,6 +15,7 @@ class Html(str):
 
 
 LINE = Html("\n")
+SHORT = 8  # rows up to which a table stays on one page of paper
 
 
 def safe(value: str) -> Html:
@@ -79,13 +81,20 @@ def figure(svg: str, caption: str, *, least: float = 0.0, kind: str = "") -> Htm
     """
     return fill(
         '<figure class="drawing {kind}"><div class="scroll" tabindex="0" role="group" '
-        'aria-label="Drawing" style="--least:{least}px">{svg}</div>'
+        'aria-label="{title}" style="--least:{least}px">{svg}</div>'
         "<figcaption>{caption}</figcaption></figure>",
         kind=kind,
         least=f"{least:.0f}",
         svg=drawn(svg),
+        title=_title(svg),
         caption=caption,
     )
+
+
+def _title(svg: str) -> Html:
+    """Return the title of a drawing, which is escaped there already."""
+    found = re.search("<title>(.*?)</title>", svg, re.DOTALL)
+    return Html(found[1] if found else "Drawing")
 
 
 def table(
@@ -103,18 +112,19 @@ def table(
         rows: the cells.
         numbers: the columns that are set flush right.
     """
-    right = set(numbers)
+    right, lines = set(numbers), list(rows)
     heads = join(
         fill('<th scope="col"{kind}>{cell}</th>', cell=cell, kind=_kind(at in right))
         for at, cell in enumerate(header)
     )
     return fill(
-        '<div class="scroll" tabindex="0" role="group" aria-label="{caption}"><table>'
-        "<caption>{caption}</caption><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody>"
-        "</table></div>",
+        '<div class="scroll" tabindex="0" role="group" aria-label="{caption}">'
+        '<table class="{kind}"><caption>{caption}</caption><thead><tr>{heads}</tr></thead>\n'
+        "<tbody>{rows}</tbody></table></div>",
         caption=caption,
+        kind="short" if len(lines) <= SHORT else "long",
         heads=heads,
-        rows=join((_row(row, right) for row in rows), LINE),
+        rows=join((_row(row, right) for row in lines), LINE),
     )
 
 

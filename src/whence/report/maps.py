@@ -146,7 +146,9 @@ def _map(study: Study, there: Seen, at: int, largest: float, most: int) -> str:
 def _caption(study: Study, there: Seen, at: int) -> Html:
     steps, total = float(there.visits[at].sum()), float(there.visits.sum())
     machine = restricted(study.run.best, there.mdp)
-    idle = "" if machine.can_pay[at] else " Nothing can be earned here: every action is as good."
+    idle = (
+        "" if machine.can_pay[at] else " Nothing can be earned here: all actions are equally good."
+    )
     first = " (the first)" if at == 0 else ""
     return fill(
         "While the machine is in {name}{first}: {steps}, {share} of all.{idle}",
@@ -192,7 +194,7 @@ def _places(study: Study, there: Seen) -> Html:
         label = there.mdp.label(state)
         rows.append(
             [
-                code(words.place(there.mdp, state)),
+                code(there.mdp.state_name(state)),
                 "–" if label is None else code(label),
                 f"{int(total[state]):,}",
                 *(_does(there, at, state) for at in memory),

@@ -7,7 +7,7 @@ import dataclasses
 from whence.machine import number
 from whence.report import words
 from whence.report.html import LINE, Html, code, fill, join, paragraph, section, table
-from whence.report.study import Study
+from whence.report.study import Study, current_versions
 from whence.runs.result import Run
 
 
@@ -15,7 +15,11 @@ def recipe(study: Study) -> Html:
     """Return the section."""
     run = study.run
     rows = [[name, value] for name, value in settings(run).items()]
-    versions = [[name, code(version)] for name, version in study.versions.items()]
+    now = current_versions()
+    versions = [
+        [name, *(code(found[name]) if name in found else "–" for found in (study.versions, now))]
+        for name in {**study.versions, **now}
+    ]
     inputs = [
         [
             code(study.names[at]),
@@ -32,7 +36,7 @@ def recipe(study: Study) -> Html:
         *_how(study),
         table("What it was made from", header, inputs, numbers=(2, 3)),
         table("Every setting", ["setting", "value"], rows),
-        table("Versions", ["what", "version"], versions),
+        table("Versions", ["what", "of the run", "of this page"], versions),
     )
 
 

@@ -18,7 +18,7 @@ from whence.runs.result import Run
 from whence.starts import restricted
 
 Pairs = Sequence[tuple[LabeledMDP, Demonstrations]]
-LOOKED_AT = 100  # machines among which the best one is looked for
+LOOKED_AT = 20  # machines among which the best one is looked for
 
 
 @dataclass(frozen=True, eq=False)

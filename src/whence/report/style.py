@@ -145,13 +145,16 @@ PAPER = """
   section { padding: .9rem 0; }
   .scroll { overflow: visible; }
   .drawing .scroll { border-color: #d0d7de; }
-  .drawing svg { min-width: 0; max-height: 15cm; }
+  .drawing svg { min-width: 0; max-height: 9cm; }
   .drawing .chart { width: 13cm; }
   .cards { grid-template-columns: 1fr 1fr; }
   pre code { white-space: pre-wrap; }
-  table { font-size: .92rem; }
+  table { font-size: .92rem; overflow-wrap: anywhere; }
+  .number, .sequence { white-space: normal; }
   h2, h3, caption, summary, thead { break-after: avoid; }
-  figure, tr, .notice, .facts, pre { break-inside: avoid; }
+  .facts { grid-template-columns: repeat(5, 1fr); }
+  .legend { break-inside: avoid; break-after: avoid; }
+  figure, tr, .short, .notice, .facts, pre { break-inside: avoid; }
   details::details-content { content-visibility: visible; block-size: auto; }
   summary { list-style: none; color: inherit; font-weight: 600; }
   a { color: inherit; text-decoration: none; }

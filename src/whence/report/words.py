@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from whence.mdp import LabeledMDP
-
 
 def share(value: float) -> str:
     """Return a probability as a percentage."""
@@ -63,8 +61,3 @@ def listed(parts: list[str]) -> str:
 def duration(seconds: float) -> str:
     """Return how long something took."""
     return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.1f} min"
-
-
-def place(mdp: LabeledMDP, state: int) -> str:
-    """Return a world's state as people name it."""
-    return mdp.state_name(state)

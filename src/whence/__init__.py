@@ -1,6 +1,6 @@
 """Infer the reward machine behind an expert's behaviour."""
 
-from whence import worlds
+from whence import report, worlds
 from whence.certainty import Certainty, arrow_certainty
 from whence.demos import Demonstrations, Episode
 from whence.errors import WhenceError, WhenceWarning
@@ -58,6 +58,7 @@ __all__ = [
     "load",
     "odd_episodes",
     "plan",
+    "report",
     "resume",
     "simulate",
     "telling_sequences",

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from whence._types import BLANK, Ints, frozen_own
 from whence.errors import DemonstrationsError
-from whence.sparse import offsets_of
+from whence.sparse import concatenated_ranges, offsets_of
 
 if TYPE_CHECKING:
     from whence.checking import Findings
@@ -138,6 +138,25 @@ class Demonstrations:
 
         return checking.check(self, mdp)
 
+    def subset(self, episodes: npt.ArrayLike) -> Demonstrations:
+        """Return some episodes, by number, in the order given; they keep their lines."""
+        chosen = np.asarray(episodes, dtype=np.int64).reshape(-1)
+        states, state_offsets = _rows(self.state_offsets, chosen)
+        actions, action_offsets = _rows(self.action_offsets, chosen)
+        history, history_offsets = _rows(self.history_offsets, chosen)
+        return Demonstrations.from_flat(
+            self.states[states],
+            state_offsets,
+            self.actions[actions],
+            action_offsets,
+            alphabet=self.alphabet,
+            labels=None if self.labels is None else self.labels[states],
+            history=self.history[history],
+            history_offsets=history_offsets,
+            source=self.source,
+            lines=None if self.lines is None else self.lines[chosen],
+        )
+
     def place(self, episode: int) -> str:
         """Return how messages call an episode: by its line, where it came from a file."""
         if self.lines is not None:
@@ -187,6 +206,12 @@ class Demonstrations:
 
     def __repr__(self) -> str:
         return f"<Demonstrations: {len(self)} episodes, {self.n_steps} steps>"
+
+
+def _rows(offsets: Ints, chosen: Ints) -> tuple[Ints, Ints]:
+    """Return where the entries of some rows stand, row after row, and their new offsets."""
+    first, last = offsets[chosen], offsets[chosen + 1]
+    return concatenated_ranges(first, last), offsets_of(last - first)
 
 
 def _flat(values: npt.ArrayLike, what: str, source: str) -> Ints:

@@ -347,3 +347,15 @@ def test_the_background_is_opaque() -> None:
     assert background is not None
     assert background.get("fill") == "#ffffff"
     assert box(background) == pytest.approx(read(machine_svg(COFFEE)).frame, abs=0.11)
+
+
+def test_support_stands_behind_each_line_and_is_the_least_of_its_symbols() -> None:
+    support = {(0, 0): 12.3, (0, 1): 4.56, (0, 2): float("inf"), (1, 1): 123456.0, (1, 2): -0.2}
+    shown = read(machine_svg(COFFEE, support=support, undetermined=[(0, 1)]))
+    assert shown.lines[0, 1] == ["c | 0 (12)"]
+    assert shown.lines[0, 0] == ["o | 0 (4.6?)"]
+    assert shown.lines[0, 2] == ["* | 0 (∞)"]
+    assert shown.lines[1, 2] == ["o | 1 (123k)", "* | 0 (-0.2)"]
+    assert shown.lines[2, 2] == ["any | 0"]
+    together = {(2, column): nats for column, nats in enumerate((8.0, 3.0, 5.0))}
+    assert read(machine_svg(COFFEE, support=together)).lines[2, 2] == ["any | 0 (3.0)"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import whence
-from whence import Demonstrations, Expert, LabeledMDP, Posterior
+from whence import Demonstrations, Expert, LabeledMDP, Posterior, memoryless
 from whence.engines import reference
 from whence.reproduction import baselines
 
@@ -26,7 +26,7 @@ def test_cloning_counts_actions_and_adds_one() -> None:
     )
     demos = Demonstrations.from_episodes([([0, 1, 1], [0, 1]), ([0, 0], [1]), ([0], [1])])
     expected = [[(1 + 1) / (3 + 2), (2 + 1) / (3 + 2)], [1 / 3, 2 / 3]]
-    assert baselines.cloned(mdp, demos) == pytest.approx(np.array(expected))
+    assert memoryless.cloned(mdp, demos) == pytest.approx(np.array(expected))
 
 
 def test_the_best_reward_per_label_beats_every_other() -> None:
@@ -47,7 +47,7 @@ def test_the_best_reward_per_label_beats_every_other() -> None:
 
 def test_a_reward_per_state_that_only_heeds_labels_is_a_reward_per_label() -> None:
     world, demos = _small()
-    own, steps = baselines.every_state_its_own(world.mdp, demos)
+    own, steps = memoryless.every_state_its_own(world.mdp, demos)
     expert = Expert(50, 0.92)
     by_label = np.array([1.0, 0.0, 1.0])
     alone = Posterior(own, steps, expert=expert)
@@ -67,7 +67,7 @@ def test_no_single_change_improves_the_reward_per_state() -> None:
     world, demos = _small()
     best = baselines.per_state(world, demos)
     assert best.any()
-    own, steps = baselines.every_state_its_own(world.mdp, demos)
+    own, steps = memoryless.every_state_its_own(world.mdp, demos)
     posterior = Posterior(own, steps, expert=Expert(50, 0.92))
 
     def score(paid: np.ndarray) -> float:

@@ -22,6 +22,7 @@ VERBS = (
     "infer",
     "resume",
     "status",
+    "report",
     "evaluate",
     "show",
     "compare",

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whence.drawing import text
+from whence._types import Floats
+from whence.drawing import overlay, text
+from whence.drawing.cells import Cell, blocks, runs
 from whence.drawing.machine import FONT
 from whence.errors import WorldError
 
 if TYPE_CHECKING:
     from whence.grid import Grid
     from whence.mdp import LabeledMDP
-
-Cell = tuple[int, int]
 
 _SIDE, _LEAST, _MOST = 720, 3, 46
 _INK, _PAPER, _LINE, _SOLID, _QUIET = "#1f2328", "#ffffff", "#d8dee4", "#424a53", "#57606a"
@@ -25,22 +25,43 @@ _LISTED, _RING = 12, 14
 _KEYS = 40
 
 
-def grid_svg(mdp: LabeledMDP) -> str:
+def grid_svg(
+    mdp: LabeledMDP,
+    *,
+    title: str | None = None,
+    visits: Floats | None = None,
+    largest: float | None = None,
+    policy: Floats | None = None,
+    most: int = _MOST,
+) -> str:
     """Return a drawing of a grid world as SVG.
+
+    Args:
+        mdp: a world with a grid.
+        title: what the drawing is called; by default its size.
+        visits: float[S], how often each state was visited: shown as heat.
+        largest: the number of visits that is hottest; by default the most of `visits`.
+        policy: float[S, A], probabilities of actions: shown as arrows. Where cells are tiny
+            there are none.
+        most: the largest side of a cell, in pixels.
 
     Raises:
         WorldError: if the world is not a grid.
     """
     grid = grid_of(mdp)
-    unit = min(_MOST, max(_LEAST, _SIDE // max(grid.width, grid.height)))
+    unit = min(most, _MOST, max(_LEAST, _SIDE // max(grid.width, grid.height)))
+    hottest = largest if largest is not None else 0.0 if visits is None else float(visits.max())
     body = [
+        *([] if visits is None else overlay.heat(grid, unit, visits, hottest)),
         _ground(grid, unit),
         _solids(grid, unit),
         *_tiles(mdp, grid, unit),
         *_starts(mdp, grid, unit),
         _walls(grid, unit),
+        *([] if policy is None or unit < 12 else overlay.policy_arrows(mdp, grid, unit, policy)),
         *_numbers(grid, unit),
     ]
+    heading = title or f"Grid world, {grid.width} by {grid.height} cells"
     keys, bottom, wide = _legend(mdp, grid.width * unit)
     left, top = 34.0, 12.0
     width = left + max(grid.width * unit, wide) + 16
@@ -48,7 +69,7 @@ def grid_svg(mdp: LabeledMDP) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" font-family="{FONT}">\n'
-        f"<title>Grid world, {grid.width} by {grid.height} cells</title>\n"
+        f"<title>{text.xml(heading)}</title>\n"
         f"<desc>{text.xml(_described(mdp, grid))}</desc>\n"
         f'<rect class="background" width="{width:.0f}" height="{height:.0f}" rx="6" '
         f'fill="{_PAPER}"/>\n<g transform="translate({left:.0f} {top:.0f})">\n'
@@ -125,32 +146,8 @@ def _ground(grid: Grid, unit: int) -> str:
 
 
 def _solids(grid: Grid, unit: int) -> str:
-    blocks = _blocks(solid(grid), grid, unit)
-    return f'<path class="solid" d="{blocks}" fill="{_SOLID}"/>' if blocks else ""
-
-
-def _blocks(cells: Iterable[Cell], grid: Grid, unit: int) -> str:
-    """Return a path that covers cells, with one rectangle for neighbours in a row."""
-    parts = []
-    for y, row in groupby(sorted((y, x) for x, y in cells), key=lambda cell: cell[0]):
-        for start, stop in _runs(x for _, x in row):
-            wide = (stop - start) * unit
-            top = (grid.height - 1 - y) * unit
-            parts.append(f"M{start * unit},{top}h{wide}v{unit}h{-wide}z")
-    return "".join(parts)
-
-
-def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Yield (first, one past the last) of each run of consecutive ascending numbers."""
-    start = stop = None
-    for value in numbers:
-        if start is None or value != stop:
-            if start is not None and stop is not None:
-                yield start, stop
-            start = value
-        stop = value + 1
-    if start is not None and stop is not None:
-        yield start, stop
+    path = blocks(solid(grid), grid.height, unit)
+    return f'<path class="solid" d="{path}" fill="{_SOLID}"/>' if path else ""
 
 
 def _tiles(mdp: LabeledMDP, grid: Grid, unit: int) -> Iterator[str]:
@@ -159,7 +156,7 @@ def _tiles(mdp: LabeledMDP, grid: Grid, unit: int) -> Iterator[str]:
     for symbol in sorted(set(cells.values())):
         mine = [cell for cell, other in cells.items() if other == symbol]
         if unit < 12:
-            path = _blocks(mine, grid, unit)
+            path = blocks(mine, grid.height, unit)
             yield f'<path class="tile" d="{path}" fill="{symbol_colour(symbol)}"/>'
         else:
             for x, y in mine:
@@ -219,10 +216,10 @@ def _walls(grid: Grid, unit: int) -> str:
     high = grid.height * unit
     parts = [f"M0,0h{grid.width * unit}v{high}h{-grid.width * unit}z"]
     for x, line in groupby(sorted(down), key=lambda wall: wall[0]):
-        for start, stop in _runs(y for _, y in line):
+        for start, stop in runs(y for _, y in line):
             parts.append(f"M{x * unit},{high - start * unit}V{high - stop * unit}")
     for y, line in groupby(sorted(across), key=lambda wall: wall[0]):
-        for start, stop in _runs(x for _, x in line):
+        for start, stop in runs(x for _, x in line):
             parts.append(f"M{start * unit},{high - y * unit}H{stop * unit}")
     weight = max(1.0, min(4.0, unit / 10))
     return (

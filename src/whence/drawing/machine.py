@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import math
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,6 +52,7 @@ def machine_svg(
     *,
     title: str | None = None,
     undetermined: Collection[tuple[int, int]] = frozenset(),
+    support: Mapping[tuple[int, int], float] | None = None,
 ) -> str:
     """Return a drawing of a machine as SVG.
 
@@ -61,12 +63,13 @@ def machine_svg(
         machine: what to draw.
         title: a heading above the drawing.
         undetermined: (state, column) entries whose arrows are drawn dashed.
+        support: nats that the best other choice of each (state, column) loses; each line ends
+            with the least of its symbols, and a question mark where one is undetermined.
     """
-    links = _links(machine, undetermined)
+    links = _links(machine, undetermined, support)
     names = text.symbol_names(machine.state_names, 20)
     routing = routed(_graph(names, links))
     order = sorted(range(len(links)), key=lambda at: links[at].reward != 0)
-    note = "dashed: not determined by the demonstrations"
     body = [
         *(_arrow(links[at], routing.controls[at]) for at in order),
         _initial(routing.controls[-1]),
@@ -74,12 +77,22 @@ def machine_svg(
         *_states(machine, names, routing.places),
     ]
     heading = None if title is None else text.shorten(text.visible(title), 80)
-    caption = note if any(link.dashed for link in links) else None
+    caption = _captions(support is not None, any(link.dashed for link in links))
     box = _frame(routing, links, names)
     return _document(body, box, heading, caption, _described(machine, title))
 
 
-def _links(machine: RewardMachine, dashed: Collection[tuple[int, int]]) -> list[_Link]:
+def _captions(supported: bool, dashed: bool) -> list[str]:
+    """Return the lines below the drawing that explain its marks."""
+    lines = ["in brackets: nats that the best other choice loses"] if supported else []
+    return lines + (["dashed: not determined by the demonstrations"] if dashed else [])
+
+
+def _links(
+    machine: RewardMachine,
+    dashed: Collection[tuple[int, int]],
+    support: Mapping[tuple[int, int], float] | None = None,
+) -> list[_Link]:
     found = []
     for state in range(machine.n_states):
         groups = text.grouped(machine, state)
@@ -88,7 +101,12 @@ def _links(machine: RewardMachine, dashed: Collection[tuple[int, int]]) -> list[
             lines = [
                 (line, reward)
                 for reward in sorted(pays, key=lambda paid: (paid == 0, -paid))
-                for line in _lines(machine, pays[reward].tolist(), reward)
+                for line in _supported(
+                    _lines(machine, pays[reward].tolist(), reward),
+                    [(state, column) for column in pays[reward].tolist()],
+                    dashed,
+                    support,
+                )
             ]
             entries = {(state, column) for at in pays.values() for column in at.tolist()}
             words = _words(machine, state, target, {r: at.tolist() for r, at in pays.items()})
@@ -102,6 +120,30 @@ def _lines(machine: RewardMachine, columns: list[int], reward: float) -> list[st
         return [f"{text.everything(machine)} | {text.amount(reward)}"]
     symbols = text.symbol_names([machine.alphabet[column] for column in columns], 16)
     return text.label(symbols, reward, width=18)
+
+
+def _supported(
+    lines: list[str],
+    entries: list[tuple[int, int]],
+    dashed: Collection[tuple[int, int]],
+    support: Mapping[tuple[int, int], float] | None,
+) -> list[str]:
+    """Return the lines of one arrow, the last with its support where that is known."""
+    known = [support[entry] for entry in entries if entry in support] if support else []
+    if not known:
+        return lines
+    doubt = "?" if set(entries) & set(dashed) else ""
+    return [*lines[:-1], f"{lines[-1]} ({_nats(min(known))}{doubt})"]
+
+
+def _nats(value: float) -> str:
+    """Return a number of nats in five characters or so."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    for least, size, unit in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if abs(value) >= least:
+            return f"{value / size:.0f}{unit}"
+    return f"{value:.1f}" if abs(value) < 9.95 else f"{value:.0f}"
 
 
 def _words(machine: RewardMachine, state: int, target: int, pays: dict[float, list[int]]) -> str:
@@ -153,19 +195,20 @@ def _document(
     body: list[str],
     box: Floats,
     heading: str | None,
-    caption: str | None,
+    captions: list[str],
     described: tuple[str, str],
 ) -> str:
     """Put the parts together: size, background, title, description, drawing, caption."""
     (left, top), (right, bottom) = (box + np.array([[-_MARGIN], [_MARGIN]])).tolist()
-    wide = text.pixels(heading or "", _TITLE) * _BOLD, text.pixels(caption or "", _NOTE)
+    wide = [text.pixels(line, _NOTE) for line in captions]
+    wide.append(text.pixels(heading or "", _TITLE) * _BOLD)
     spare = max(0.0, max(wide) + 2 * _MARGIN - (right - left)) / 2
     left, right = left - spare, right + spare
     middle = (left + right) / 2
     if heading is not None:
         top -= 30
         body = [*body, _text(heading, middle, top + 25, _TITLE, _INK, bold=True)]
-    if caption is not None:
+    for caption in captions:
         bottom += 18
         body = [*body, _text(caption, middle, bottom - 11, _NOTE, _QUIET)]
     width, height = round(right - left, 1), round(bottom - top, 1)

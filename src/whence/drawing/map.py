@@ -11,7 +11,8 @@ import numpy as np
 
 from whence._types import Bools
 from whence.drawing import text
-from whence.drawing.grid import Cell, grid_of, labelled, listed, solid, starting, starts_anywhere
+from whence.drawing.cells import Cell
+from whence.drawing.grid import grid_of, labelled, listed, solid, starting, starts_anywhere
 
 if TYPE_CHECKING:
     from whence.grid import Grid

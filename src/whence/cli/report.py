@@ -1,0 +1,143 @@
+"""whence report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from whence.cli.console import Output, output_options
+
+if TYPE_CHECKING:
+    from whence.report import Study
+    from whence.runs.events import OnEvent
+
+ENDINGS = (".html", ".htm")
+
+
+@click.command("report")
+@click.argument("run")
+@click.option("-o", "--output", metavar="FILE", required=True, help="The page, FILE.html.")
+@click.option("--no-held-out", is_flag=True, help="Do not infer again to predict new episodes.")
+@click.option("--minutes", type=float, default=5.0, show_default=True, help="Most for that.")
+@click.option("--threads", type=int, help="[default: all cores]")
+@output_options
+def command(
+    run: str, output: str, no_held_out: bool, minutes: float, threads: int | None, out: Output
+) -> None:
+    """Write a report on RUN: one HTML file that needs nothing else."""
+    from whence.cli.live import watching
+    from whence.report import write
+
+    _check(output, minutes)
+    with watching(out) as show:
+        study = study_of(
+            run, compare=not no_held_out, minutes=minutes, threads=threads, on_event=show
+        )
+    write(output, study)
+    out.document(
+        {
+            "written": output,
+            "bytes": Path(output).stat().st_size,
+            "held_out": _held_out(study),
+            "left_out": study.left_out or None,
+        }
+    )
+    out.show(f"wrote {output}")
+    if study.left_out and not no_held_out:
+        out.warn(f"new episodes are not predicted: {study.left_out}")
+
+
+def study_of(
+    folder: str,
+    *,
+    compare: bool = True,
+    minutes: float = 5.0,
+    threads: int | None = None,
+    on_event: OnEvent | None = None,
+) -> Study:
+    """Return what a report needs, from the folder of a run."""
+    from whence.report import Study
+    from whence.report.ladders import Ladders
+    from whence.resuming import load
+    from whence.runs.status import status_document
+
+    run, job, manifest = load(folder, threads=threads)
+    called = [
+        (
+            _short(each.world.name, f"world {number}"),
+            _short(each.demos.name, f"demonstrations {number}"),
+        )
+        for number, each in enumerate(manifest.inputs, start=1)
+    ]
+    return Study.of(
+        run,
+        list(job.pairs),
+        names=[name for name, _ in called],
+        sources=[source for _, source in called],
+        command=_typed(folder, manifest.command, manifest.job, job.settings),
+        versions=manifest.versions,
+        fix=job.fix,
+        discounts=job.unknowns.discounts,
+        ladders=Ladders.told(status_document(Path(folder))["last"]),
+        compare=compare,
+        minutes=minutes,
+        threads=threads,
+        on_event=on_event,
+    )
+
+
+def _short(name: str | None, usual: str) -> str:
+    """Return a file without its folders, which are nobody's business."""
+    return usual if name is None else Path(name).name or name
+
+
+def _typed(folder: str, command: list[str] | None, began: dict[str, Any], settings: Any) -> str:
+    """Return the command that makes a run again, and a second one where it was extended."""
+    from shlex import join
+
+    if not command:
+        return ""
+    steps = getattr(settings, "steps", None)
+    if steps == began.get("settings", {}).get("steps"):
+        return join(command)
+    return join(command) + "\n" + join(["whence", "resume", folder, "--steps", str(steps)])
+
+
+def _held_out(study: Study) -> dict[str, Any] | None:
+    """Return the comparison, for JSON: null stands for what is not finite."""
+    import math
+
+    found = study.comparison
+    if found is None:
+        return None
+
+    def finite(value: float) -> float | None:
+        return value if math.isfinite(value) else None
+
+    return {
+        "episodes": found.episodes,
+        "steps": found.steps,
+        "training_episodes": found.training_episodes,
+        "same_machine": found.same,
+        "log_likelihood_per_step": {
+            each.method: finite(each.per_step) for each in found.predictions
+        },
+        "errors": {each.method: finite(each.error) for each in found.predictions},
+    }
+
+
+def _check(output: str, minutes: float) -> None:
+    """Refuse what would fail after all the work is done."""
+    from whence.errors import ArgumentError, FileError
+
+    if not output.lower().endswith(ENDINGS):
+        raise ArgumentError(f"{output}: a report is one HTML file; name it FILE.html")
+    if not 0 < minutes < float("inf"):
+        raise ArgumentError(f"--minutes {minutes}: give a finite number above 0")
+    path = Path(output)
+    if path.is_dir():
+        raise FileError(f"{output}: a folder; name a file in it, such as {path / 'report.html'}")
+    if not path.parent.is_dir():
+        raise FileError(f"{output}: there is no folder {path.parent}; make it first")

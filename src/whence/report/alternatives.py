@@ -1,0 +1,127 @@
+"""The machines that remain possible, and what tells them apart."""
+
+from __future__ import annotations
+
+from whence.drawing import machine_svg
+from whence.machine import RewardMachine, number
+from whence.report import words
+from whence.report.html import (
+    Html,
+    code,
+    details,
+    figure,
+    fill,
+    join,
+    paragraph,
+    section,
+    sequence,
+    table,
+)
+from whence.report.machine import width
+from whence.report.study import Study
+from whence.sample import PosteriorSample
+from whence.telling import Difference, Telling, differences
+
+TOP = 5
+
+
+def alternatives(study: Study) -> Html:
+    """Return the section."""
+    sample = study.run.posterior
+    if sample is None:
+        text = (
+            f"The method, {study.run.method}, gives no weights. Tempering, the default, does; so "
+            "does the exhaustive method where all machines can be scored."
+        )
+        return section("alternatives", "The alternatives", paragraph(text))
+    shown = min(TOP, len(sample))
+    rest = 1 - float(sample.weights[:shown].sum())
+    intro = (
+        f"{words.counted(len(sample), 'machine remains', 'machines remain')} possible; machines "
+        "that pay the same on every label sequence that the world can produce count as one. "
+    )
+    if rest > 0.0005:
+        intro += f"Those not listed hold {words.share(rest)} of the probability together."
+    parts = [paragraph(intro), _weights(study, sample, shown)]
+    if shown > 1:
+        parts.append(details("Draw them", *(_drawing(study, sample, at) for at in range(shown))))
+    return section("alternatives", "The alternatives", *parts, *_open(study))
+
+
+def _weights(study: Study, sample: PosteriorSample, shown: int) -> Html:
+    """Return a table of the heaviest machines and how each differs from the heaviest."""
+    apart = {d.second: d for d in differences(sample, shown) if d.first == 0} if shown > 1 else {}
+    rows = []
+    for at in range(shown):
+        own = " (the answer)" if at == study.place else ""
+        rows.append(
+            [
+                f"{at + 1}{own}",
+                words.share_with_error(float(sample.weights[at]), float(sample.errors[at])),
+                str(sample.machines[at].n_states),
+                *_apart(sample, apart.get(at)),
+            ]
+        )
+    return table(
+        "The heaviest machines and what tells them apart",
+        ["machine", "probability", "states", "told from 1 by", "pays here", "pays in 1"],
+        rows,
+        numbers=(1, 2, 4, 5),
+    )
+
+
+def _apart(sample: PosteriorSample, difference: Difference | None) -> list[str]:
+    if difference is None:
+        return ["–", "–", "–"]
+    return [
+        sequence(difference.labels),
+        *(
+            number(round(sum(_read(sample.machines[at], difference)), 9))
+            for at in (difference.second, difference.first)
+        ),
+    ]
+
+
+def _read(machine: RewardMachine, difference: Difference) -> tuple[float, ...]:
+    return machine.run(difference.labels).rewards
+
+
+def _drawing(study: Study, sample: PosteriorSample, at: int) -> Html:
+    weight = words.share_with_error(float(sample.weights[at]), float(sample.errors[at]))
+    svg = machine_svg(sample.machines[at], title=f"Machine {at + 1}: {weight}")
+    caption = f"Machine {at + 1}, probability {weight}, in its smallest form."
+    return figure(svg, caption, least=0.7 * width(svg))
+
+
+def _open(study: Study) -> list[Html]:
+    """Return what is still open, and which demonstration would settle it."""
+    heading = fill("<h3>What is still open</h3>")
+    if not study.run.telling:
+        text = (
+            "Nothing: on every label sequence that the world can produce, at least 95% of the "
+            "probability agrees on what is paid."
+        )
+        return [heading, paragraph(text)]
+    several = len(study.worlds) > 1
+    rows = [_telling(study, each, several) for each in study.run.telling]
+    text = (
+        "The shortest label sequences whose total reward is open, none having a probability of "
+        "95%, and the state from which one more demonstration would tell the two likeliest "
+        "answers apart best. The last column is the expected log Bayes factor of an episode of "
+        "100 steps from there: 3 nats settle a question, and where they are far below 1 the "
+        "answer hardly changes what the expert does."
+    )
+    header = ["sequence", "what it pays", "start a demonstration in", "nats expected"]
+    return [heading, paragraph(text), table("Open label sequences", header, rows, numbers=(3,))]
+
+
+def _telling(study: Study, each: Telling, several: bool) -> list[str]:
+    mdp = study.worlds[each.start.world][0]
+    where: list[str] = [code(mdp.state_name(each.start.state))]
+    if several:
+        where += [" of ", code(study.names[each.start.world])]
+    pays = (
+        fill('<span class="sequence">{one}</span>', one=f"{number(reward)} ({words.share(p)})")
+        for reward, p in each.outcomes.items()
+    )
+    return [sequence(each.labels), join(pays, "; "), join(where), words.nats(each.start.nats)]

@@ -1,0 +1,171 @@
+"""Traces and diagnostics: whether the search did its work."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from whence.machine import number
+from whence.report import words
+from whence.report.chart import Line, bar_chart, histogram, line_chart
+from whence.report.html import Html, bullets, figure, fill, join, paragraph, section, table
+from whence.report.ladders import ladder_parts
+from whence.report.study import Study
+from whence.sample import PosteriorSample
+
+SHOWN = 6  # lines of a chart
+SETTLED = 0.2  # the first share of the steps may lie below the chart
+SPREAD = 4.0  # nats that a chart shows at least
+LEAST = 420.0  # pixels at which a chart can be read
+STOPPED = {
+    "agreed": "the samplers agreed",
+    "steps": "all steps were made",
+    "minutes": "the time was up",
+    "unfinished": "it is not finished",
+}
+
+
+def diagnostics(study: Study) -> Html:
+    """Return the section."""
+    return section(
+        "diagnostics",
+        "Traces and diagnostics",
+        *_doubts(study),
+        _figures(study),
+        *ladder_parts(study.ladders),
+        *_traces(study),
+        *_marginals(study),
+    )
+
+
+def _doubts(study: Study) -> list[Html]:
+    if not study.run.doubts:
+        return [paragraph("No doubts were left.")]
+    doubts = [doubt[:1].upper() + doubt[1:] + "." for doubt in study.run.doubts]
+    return [paragraph("What speaks against trusting the result:"), bullets(doubts)]
+
+
+def _figures(study: Study) -> Html:
+    run, sample = study.run, study.run.posterior
+    rows = [
+        ["log likelihood", words.fixed(run.log_likelihood, 2), "of all demonstrations, in nats"],
+        ["log prior", words.fixed(run.log_prior, 2), "of the machine, not normalised"],
+        ["score", words.fixed(run.score, 2), f"compared at temperature {run.temperature:g}"],
+        ["machines scored", f"{run.evaluations:,}", "those remembered from before among them"],
+        [
+            "steps",
+            f"{run.steps:,}",
+            f"in {words.duration(run.seconds)}; {STOPPED.get(run.stopped, run.stopped)}",
+        ],
+    ]
+    rows += [] if sample is None else _sampled(sample)
+    if run.trace.accepted.size:
+        rates = [words.share(float(rate)) for rate in run.trace.accepted.mean(axis=0)]
+        kind = "each ladder's coldest chain" if run.method == "tempering" else "each run"
+        rows.append(["proposals accepted", ", ".join(rates[:SHOWN]), f"by {kind}"])
+    if run.exact is not None:
+        every = f"{sum(run.exact.machines):,}"
+        rows.append(["all machines", every, "valid ones of these sizes, each scored"])
+        rows.append(["weight dropped", f"{run.exact.dropped:.1e}", "of machines not kept"])
+    return table("Figures of the search", ["figure", "value", "what it is"], rows, numbers=(1,))
+
+
+def _sampled(sample: PosteriorSample) -> list[list[str]]:
+    rows = [["draws", f"{sample.size:,}", "machines of the sample"]]
+    if math.isfinite(sample.effective_size):
+        worth = f"{sample.effective_size:,.0f}"
+        rows.append(["effective sample size", worth, "independent draws that would be as exact"])
+    if sample.agreement is not None:
+        apart = sample.agreement
+        rows.append(
+            [
+                "largest gap between ladders",
+                f"{apart.largest:.1f}",
+                "in standard errors; fine up to 4",
+            ]
+        )
+        rows.append(
+            ["total variation", f"{apart.total_variation:.3f}", "between ladders, from 0 to 1"]
+        )
+    return rows
+
+
+def _traces(study: Study) -> list[Html]:
+    """Return the scores over steps."""
+    run = study.run
+    if not run.trace.score.size:
+        return [paragraph("The method draws nothing, so there is no trace.")]
+    kind = "ladder" if run.method == "tempering" else "run"
+    charts = []
+    for title, values in (
+        (f"Score of the current machine of each {kind}", run.trace.score),
+        (f"Best score so far of each {kind}", run.trace.best),
+    ):
+        lines = [Line(f"{kind} {at + 1}", values[:, at]) for at in range(values.shape[1])][:SHOWN]
+        late = values[int(SETTLED * len(values)) :, :SHOWN]
+        finite = late[np.isfinite(late)]
+        if not len(finite):
+            return [paragraph("No machine that was met can have produced the demonstrations.")]
+        top = float(finite.max())
+        svg = line_chart(title, "step", lines, min(float(finite.min()), top - SPREAD), top)
+        charts.append(figure(svg, join([title, ". ", _keys(lines)]), least=LEAST))
+    note = (
+        f"Nats at temperature {run.temperature:g}. The first fifth of the steps may lie below "
+        "the lower edge; then it is drawn on it. Of every stretch of steps the lowest and the "
+        "highest value are shown."
+    )
+    return [fill("<h3>Scores over steps</h3>"), *charts, paragraph(note, kind="note")]
+
+
+def _keys(lines: list[Line]) -> Html:
+    keys = (
+        fill(
+            '<span class="key"><span class="dash series-{at}"></span>{name}</span>',
+            at=str(at),
+            name=line.name,
+        )
+        for at, line in enumerate(lines)
+    )
+    return join(keys, " ")
+
+
+def _marginals(study: Study) -> list[Html]:
+    """Return how likely each number of states is, and what of the expert was inferred."""
+    run, sample, draws = study.run, study.run.posterior, study.run.draws
+    if sample is None or draws is None:
+        return []
+    states = sorted(sample.n_states.items())
+    parts = [fill("<h3>What else was inferred</h3>")]
+    title = "States that the machine needs"
+    svg = bar_chart(title, [(words.counted(n, "state"), share) for n, share in states])
+    note = f"{title}: of the smallest machine that pays the same. Searched: {_sizes(study)}."
+    parts.append(figure(svg, note, least=LEAST))
+    rows = []
+    for name in ("alpha", "lapse", "discount"):
+        summary, best = getattr(sample, name), getattr(run.expert, name)
+        if name not in run.inferred:
+            rows.append([name, words.plain(best), "assumed", "–"])
+            continue
+        between = f"{words.plain(summary.low)} to {words.plain(summary.high)}"
+        rows.append([name, words.plain(best), words.plain(summary.mean), between])
+    header = ["the expert's", "with the best machine", "mean", "95% interval"]
+    parts.append(table("The expert", header, rows, numbers=(1, 2)))
+    for name in ("alpha", "lapse"):
+        values = getattr(draws, name)
+        if name in run.inferred and np.isfinite(values).all():
+            caption = f"The expert's {name}: its posterior distribution."
+            svg = histogram(f"Posterior of {name}", name, values, draws.weight)
+            parts.append(figure(svg, caption, least=LEAST))
+    if "discount" in run.inferred:
+        grid = np.unique(draws.discount)
+        bars = [(number(d), float(draws.weight[draws.discount == d].sum())) for d in grid.tolist()]
+        parts.append(
+            figure(bar_chart("Posterior of the discount", bars), "The discount.", least=LEAST)
+        )
+    return parts
+
+
+def _sizes(study: Study) -> str:
+    sizes = study.run.states
+    return str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"

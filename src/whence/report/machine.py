@@ -1,0 +1,74 @@
+"""The machine, drawn, with how sure each arrow is."""
+
+from __future__ import annotations
+
+import re
+
+from whence.drawing import machine_svg
+from whence.machine import number
+from whence.report import words
+from whence.report.html import Html, code, details, figure, fill, join, paragraph, section, table
+from whence.report.study import Study
+
+
+def machine(study: Study) -> Html:
+    """Return the section."""
+    run = study.run
+    places = {(each.state, run.best.index(each.symbol)): each for each in run.certainty}
+    svg = machine_svg(
+        run.best,
+        undetermined=[place for place, each in places.items() if not each.determined],
+        support={place: each.loss for place, each in places.items()} or None,
+    )
+    caption = (
+        "Circles are states of the machine, the arrow from nowhere marks the first one. An arrow "
+        "reads a label and pays what stands behind the bar. Grey states can pay nothing any more. "
+    )
+    if places:
+        caption += (
+            "The number in brackets is the arrow's support, for several labels the least: how "
+            "much worse the demonstrations and the prior fit when this arrow alone is changed; 3 "
+            "nats are odds of 20 to 1. A question mark tells what is not determined."
+        )
+    shown = [figure(svg, caption, least=0.7 * width(svg))]
+    if run.certainty:
+        shown.append(details("How sure each arrow is, as a table", arrows(study)))
+    else:
+        shown.append(paragraph("The method gives no support for single arrows."))
+    return section("machine", "The machine", *shown)
+
+
+def width(svg: str) -> float:
+    """Return the width that a drawing has by itself, in pixels."""
+    found = re.search(r'width="([0-9.]+)"', svg)
+    return float(found[1]) if found else 0.0
+
+
+def arrows(study: Study) -> Html:
+    """Return a row for each arrow."""
+    names = study.run.best.state_names
+    rows = []
+    for each in study.run.certainty:
+        other = "none is possible"
+        if each.other_target is not None and each.other_reward is not None:
+            other = fill(
+                "to {state}, paying {reward}",
+                state=code(names[each.other_target]),
+                reward=number(each.other_reward),
+            )
+        rows.append(
+            [
+                join([code(names[each.state]), " reads ", code(each.symbol)]),
+                code(names[each.target]),
+                number(each.reward),
+                "yes" if each.determined else fill("<strong>open</strong>"),
+                words.nats(each.loss),
+                other,
+            ]
+        )
+    return table(
+        "Every arrow of the machine and its best alternative",
+        ["arrow", "leads to", "pays", "determined", "nats lost", "by the best other choice"],
+        rows,
+        numbers=(2, 4),
+    )

@@ -1,0 +1,218 @@
+"""The worlds: where the expert went, and where the learned policy goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from whence._types import Floats, Ints
+from whence.demos import Demonstrations
+from whence.drawing import grid_svg
+from whence.drawing.overlay import SHADES, bounds
+from whence.mdp import LabeledMDP
+from whence.memoryless import pairs
+from whence.odd import machine_states
+from whence.planning import plan
+from whence.report import words
+from whence.report.html import (
+    LINE,
+    Html,
+    code,
+    details,
+    figure,
+    fill,
+    join,
+    paragraph,
+    section,
+    table,
+)
+from whence.report.machine import width
+from whence.report.study import Study
+from whence.starts import restricted
+
+MOST_WORLDS, MOST_STATES, MOST_PLACES = 6, 8, 12
+BUDGET = 1_200_000  # characters that all maps may take together
+COARSE = 11  # cells this small have neither texts nor arrows
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What happened in one world, and what the policy does there; n machine states.
+
+    Attributes:
+        mdp: the world.
+        visits: float64[n, S], steps taken in each state while the machine was in each of its.
+        policy: float64[n, S, A], the plan's probabilities.
+    """
+
+    mdp: LabeledMDP
+    visits: Floats
+    policy: Floats
+
+
+def seen(study: Study, mdp: LabeledMDP, demos: Demonstrations) -> Seen:
+    """Count visits and plan with the best machine."""
+    machine = restricted(study.run.best, mdp)
+    memory: Ints = machine_states(mdp, demos, machine)
+    state = pairs(demos)[0]
+    size = machine.n_states * mdp.n_states
+    counts = np.bincount(memory * mdp.n_states + state, minlength=size)
+    visits = counts.reshape(machine.n_states, mdp.n_states).astype(np.float64)
+    policy = plan(mdp, machine, study.run.expert.discount)
+    return Seen(mdp, visits, policy.probabilities)
+
+
+def maps(study: Study) -> Html:
+    """Return the section."""
+    parts = [
+        paragraph(
+            "Where the expert was while the machine was in each of its states, and what a policy "
+            "does there that is optimal for the machine (at discount "
+            f"{study.run.expert.discount:g}; equally good actions are all shown)."
+        )
+    ]
+    shown = study.worlds[:MOST_WORLDS]
+    for number, (mdp, demos) in enumerate(shown):
+        name = study.names[number]
+        if len(study.worlds) > 1:
+            parts.append(fill("<h3>{name}</h3>", name=name))
+        parts.append(_described(mdp, demos, name, study.sources[number]))
+        if demos.n_steps == 0:
+            parts.append(paragraph("There are no steps in this world."))
+            continue
+        there = seen(study, mdp, demos)
+        if mdp.grid is None:
+            parts.append(_places(study, there))
+        else:
+            parts += _panels(study, there, BUDGET // len(shown))
+    if len(study.worlds) > MOST_WORLDS:
+        parts.append(paragraph(f"{len(study.worlds) - MOST_WORLDS} more worlds are not drawn."))
+    title = "The world" if len(study.worlds) == 1 else "The worlds"
+    return section("worlds", title, *parts)
+
+
+def _described(mdp: LabeledMDP, demos: Demonstrations, name: str, source: str) -> Html:
+    kind = "deterministic" if mdp.is_deterministic else "with chance"
+    labels = join((code(symbol) for symbol in mdp.alphabet), ", ")
+    return fill(
+        "<p>{name}: {states}, {actions} ({names}), {kind}; labels {labels}. {episodes} from "
+        "{source}.</p>",
+        name=name[:1].upper() + name[1:],
+        states=words.counted(mdp.n_states, "state"),
+        actions=words.counted(mdp.n_actions, "action"),
+        names=join((code(action) for action in mdp.actions[:12]), ", "),
+        kind=kind,
+        labels=labels or "none",
+        episodes=words.counted(len(demos), "episode"),
+        source=code(source),
+    )
+
+
+def _panels(study: Study, there: Seen, budget: int) -> list[Html]:
+    """Return a legend and a map for each machine state, as finely drawn as the budget allows."""
+    n = len(there.visits)
+    shown = range(min(n, MOST_STATES))
+    largest = float(there.visits.max())
+    for most in (46, COARSE):
+        drawings = [_map(study, there, at, largest, most) for at in shown]
+        if sum(map(len, drawings)) <= budget:
+            break
+    else:
+        text = "Its map is too large for this page; here are the most visited states."
+        return [paragraph(text), _places(study, there)]
+    cards = [
+        figure(svg, _caption(study, there, at), least=min(width(svg), 330), kind="card")
+        for at, svg in zip(shown, drawings, strict=True)
+    ]
+    result = [_legend(largest), fill('<div class="cards">{all}</div>', all=join(cards, LINE))]
+    if n > MOST_STATES:
+        result.append(paragraph(f"{n - MOST_STATES} more states of the machine are not drawn."))
+    return [*result, details("The same as a table", _places(study, there))]
+
+
+def _map(study: Study, there: Seen, at: int, largest: float, most: int) -> str:
+    name = study.run.best.state_names[at]
+    return grid_svg(
+        there.mdp,
+        title=f"Visits and policy while the machine is in {name}",
+        visits=there.visits[at],
+        largest=largest,
+        policy=there.policy[at],
+        most=most,
+    )
+
+
+def _caption(study: Study, there: Seen, at: int) -> Html:
+    steps, total = float(there.visits[at].sum()), float(there.visits.sum())
+    machine = restricted(study.run.best, there.mdp)
+    idle = (
+        "" if machine.can_pay[at] else " Nothing can be earned here: all actions are equally good."
+    )
+    first = " (the first)" if at == 0 else ""
+    return fill(
+        "While the machine is in {name}{first}: {steps}, {share} of all.{idle}",
+        name=code(study.run.best.state_names[at]),
+        first=first,
+        steps=words.counted(int(steps), "step"),
+        share=words.share(steps / total),
+        idle=idle,
+    )
+
+
+def _legend(largest: float) -> Html:
+    """Return what each shade means."""
+    keys, low = [], 1
+    for shade, most in zip(SHADES, bounds(largest), strict=True):
+        high = int(most)
+        if high < low:
+            continue
+        shown = f"{low:,}" if low == high else f"{low:,}–{high:,}"
+        low = high + 1
+        keys.append(
+            fill(
+                '<li><span class="swatch" style="--heat-shade:{shade}"></span>{shown}</li>',
+                shade=f"{shade:g}",
+                shown=shown,
+            )
+        )
+    return fill(
+        '<div class="legend"><span>Steps taken in a cell, on one scale for all maps:</span>'
+        "<ul>{keys}</ul><span>Arrows: the policy.</span></div>",
+        keys=join(keys),
+    )
+
+
+def _places(study: Study, there: Seen) -> Html:
+    """Return the most visited states, and what the policy does in each."""
+    total = there.visits.sum(axis=0)
+    order = np.argsort(-total, kind="stable")[:MOST_PLACES]
+    names = study.run.best.state_names
+    memory = range(min(len(names), MOST_STATES))
+    rows = []
+    for state in order[total[order] > 0].tolist():
+        label = there.mdp.label(state)
+        rows.append(
+            [
+                code(there.mdp.state_name(state)),
+                "–" if label is None else code(label),
+                f"{int(total[state]):,}",
+                *(_does(there, at, state) for at in memory),
+            ]
+        )
+    heads = [fill("policy in {name}", name=code(names[at])) for at in memory]
+    return table(
+        "The most visited states, and what the policy does there in each machine state",
+        ["state", "label", "steps", *heads],
+        rows,
+        numbers=(2,),
+    )
+
+
+def _does(there: Seen, at: int, state: int) -> Html:
+    """Return the policy's actions in a state, and how often the expert was there."""
+    chances = there.policy[at, state]
+    if chances.max() - chances.min() < 1e-9:
+        return Html("any")
+    best = np.flatnonzero(chances >= chances.max() - 1e-9)
+    return join((code(there.mdp.actions[action]) for action in best.tolist()), " or ")

@@ -1,0 +1,87 @@
+"""The whole page: one file, nothing to load, nothing that runs."""
+
+from __future__ import annotations
+
+import os
+
+from whence import files
+from whence.report.alternatives import alternatives
+from whence.report.answer import answer
+from whence.report.diagnostics import diagnostics
+from whence.report.episodes import episodes
+from whence.report.html import LINE, Html, fill, join
+from whence.report.machine import machine
+from whence.report.maps import maps
+from whence.report.prediction import prediction
+from whence.report.recipe import recipe
+from whence.report.study import Study
+from whence.report.style import css
+
+SECTIONS = (answer, machine, alternatives, maps, prediction, diagnostics, episodes, recipe)
+CONTENTS = {
+    "answer": "The answer",
+    "machine": "The machine",
+    "alternatives": "The alternatives",
+    "worlds": "The world",
+    "prediction": "Prediction",
+    "diagnostics": "Diagnostics",
+    "episodes": "Odd episodes",
+    "recipe": "Making it again",
+}
+
+# Nothing may be fetched and nothing may run, whatever a label says.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="whence {version}">
+<link rel="icon" href="data:,">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header>
+<h1>{title}</h1>
+<p class="subtitle">{subtitle}</p>
+</header>
+<nav aria-label="Contents"><ul>{contents}</ul></nav>
+<main id="content">
+{sections}
+</main>
+<footer><p>Written by whence {version}. This file needs no network and runs no script.</p></footer>
+</body>
+</html>
+"""
+
+
+def render(study: Study) -> str:
+    """Return the report on a study as one HTML document."""
+    from whence import __version__
+
+    names = join(study.names[:3], ", ")
+    more = Html(f" and {len(study.names) - 3} more" if len(study.names) > 3 else "")
+    return fill(
+        PAGE,
+        policy=Html(POLICY),
+        version=__version__,
+        title="What does the expert want?",
+        style=Html(css()),
+        subtitle=fill("A reward machine inferred from demonstrations in {names}{more}",
+                      names=names, more=more),
+        contents=join(
+            fill('<li><a href="#{anchor}">{name}</a></li>', anchor=anchor, name=name)
+            for anchor, name in CONTENTS.items()
+        ),
+        sections=join((part(study) for part in SECTIONS), LINE),
+    )  # fmt: skip
+
+
+def write(path: str | os.PathLike[str], study: Study) -> None:
+    """Write the report on a study to a file, whole or not at all."""
+    files.write_bytes(path, render(study).encode("utf-8"))

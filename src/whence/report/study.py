@@ -1,0 +1,168 @@
+"""All that a report is made from, as one value."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from whence.demos import Demonstrations
+from whence.errors import ArgumentError
+from whence.held_out import MINUTES, HeldOut, held_out
+from whence.mdp import LabeledMDP
+from whence.posterior import Posterior
+from whence.report.ladders import Ladders
+from whence.runs.events import OnEvent
+from whence.runs.result import Run
+from whence.starts import restricted
+
+Pairs = Sequence[tuple[LabeledMDP, Demonstrations]]
+LOOKED_AT = 20  # machines among which the best one is looked for
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A run with what it was made from, and how well its way of inference predicts.
+
+    Attributes:
+        run: what was found, and how.
+        worlds: each world with its demonstrations.
+        names: what each world is called.
+        sources: what each world's demonstrations are called, such as their file.
+        command: the line that makes the run again, quoted for a shell; empty for a run that was
+            made in Python.
+        versions: what made the run, by name.
+        comparison: with other methods on episodes set aside, or None.
+        left_out: why there is no comparison, in words.
+        ladders: how the ladders of tempering did, where that was kept.
+    """
+
+    run: Run
+    worlds: tuple[tuple[LabeledMDP, Demonstrations], ...]
+    names: tuple[str, ...]
+    sources: tuple[str, ...]
+    command: str
+    versions: Mapping[str, str]
+    comparison: HeldOut | None
+    left_out: str = ""
+    ladders: Ladders | None = None
+
+    @classmethod
+    def of(
+        cls,
+        run: Run,
+        mdp: LabeledMDP | Pairs,
+        demos: Demonstrations | None = None,
+        *,
+        names: Sequence[str] = (),
+        sources: Sequence[str] = (),
+        command: str = "",
+        versions: Mapping[str, str] | None = None,
+        fix: Sequence[str] = (),
+        discounts: Sequence[float] = (),
+        ladders: Ladders | None = None,
+        compare: bool = True,
+        minutes: float = MINUTES,
+        threads: int | None = None,
+        on_event: OnEvent | None = None,
+    ) -> Study:
+        """Gather what a report needs; the comparison on episodes set aside is made here.
+
+        Args:
+            run: what to report on.
+            mdp: the world, or pairs of a world and its demonstrations, as given to `infer`.
+            demos: the demonstrations of the one world.
+            names: what each world is called.
+            sources: what each world's demonstrations are called; by default their file.
+            command: the line that makes the run again.
+            versions: what made the run; by default what is running now.
+            fix: arrows that were known to the run.
+            discounts: those that the run chose among, where it did.
+            ladders: how the ladders of tempering did, where that was kept.
+            compare: whether to infer once more on four fifths of the episodes and to compare.
+            minutes: that inference takes at most so many.
+            threads: how many to use; all cores by default.
+            on_event: called with each `Event` of that inference.
+        """
+        worlds = _pairs(mdp, demos)
+        usual = ["the world"] if len(worlds) == 1 else [f"world {at}" for at in range(len(worlds))]
+        comparison, reason = None, "It was not asked for."
+        if compare:
+            try:
+                comparison = held_out(run, worlds, fix=fix, discounts=discounts, minutes=minutes)
+                reason = ""
+            except ArgumentError as error:
+                reason = str(error)[:1].upper() + str(error)[1:] + "."
+        return cls(
+            run=run,
+            worlds=worlds,
+            names=tuple(names) or tuple(usual),
+            sources=tuple(sources) or tuple(demos.source for _, demos in worlds),
+            command=command,
+            versions=current_versions() if versions is None else versions,
+            comparison=comparison,
+            left_out=reason,
+            ladders=ladders,
+        )
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """The posterior of the run's expert over all demonstrations."""
+        run = self.run
+        return Posterior(
+            self.worlds,
+            expert=run.expert,
+            prior=run.prior,
+            rewards=run.rewards,
+            temperature=run.temperature,
+        )
+
+    @cached_property
+    def place(self) -> int | None:
+        """The number of the best machine's class in the posterior sample, or None."""
+        sample = self.run.posterior
+        if sample is None:
+            return None
+        for number, machine in enumerate(sample.machines[:LOOKED_AT]):
+            if all(
+                restricted(machine, mdp).same_in(restricted(self.run.best, mdp), mdp)
+                for mdp, _ in self.worlds
+            ):
+                return number
+        return None
+
+    @property
+    def episodes(self) -> int:
+        """How many episodes were demonstrated."""
+        return sum(len(demos) for _, demos in self.worlds)
+
+    @property
+    def steps(self) -> int:
+        """How many steps were demonstrated."""
+        return sum(demos.n_steps for _, demos in self.worlds)
+
+
+def current_versions() -> dict[str, str]:
+    """Return the versions of what is running now."""
+    from importlib import metadata
+
+    from whence import __version__
+
+    found = {"whence": __version__, "python": platform.python_version()}
+    for package in ("numpy", "numba", "msgspec"):
+        found[package] = metadata.version(package)
+    found["system"] = platform.platform()
+    return found
+
+
+def _pairs(
+    mdp: LabeledMDP | Pairs, demos: Demonstrations | None
+) -> tuple[tuple[LabeledMDP, Demonstrations], ...]:
+    if isinstance(mdp, LabeledMDP):
+        if demos is None:
+            raise ArgumentError("no demonstrations; give them after the world")
+        return ((mdp, demos),)
+    if demos is not None or not mdp:
+        raise ArgumentError("give one world and its demonstrations, or a list of such pairs")
+    return tuple(mdp)

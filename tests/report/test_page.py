@@ -1,0 +1,282 @@
+"""Facts about whole reports: complete, readable by machines, self-contained, small."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import studies
+import whence
+from pages import Element, parsed
+from whence.drawing import text
+from whence.errors import FileError
+from whence.report import Study, render, words, write
+from whence.report.html import Html, fill, safe
+from whence.report.maps import seen
+
+SECTIONS = [
+    "answer",
+    "machine",
+    "alternatives",
+    "worlds",
+    "prediction",
+    "diagnostics",
+    "episodes",
+    "recipe",
+]
+STUDIES = [studies.grid, studies.chain, studies.two_worlds, studies.annealed, studies.nasty]
+
+
+def page(study: Study) -> Element:
+    return parsed(render(study))
+
+
+def section(root: Element, name: str) -> Element:
+    return next(each for each in root.all("section") if each.attributes["id"] == name)
+
+
+@pytest.mark.parametrize("make", STUDIES)
+def test_every_section_is_there_and_every_link_leads_somewhere(make: object) -> None:
+    root = page(make())  # type: ignore[operator]
+    assert [each.attributes["id"] for each in root.all("section")] == SECTIONS
+    ids = [
+        e.attributes["id"]
+        for e in root.all(*{e.name for e in _every(root)})
+        if "id" in e.attributes
+    ]
+    assert len(ids) == len(set(ids))
+    for link in root.all("a"):
+        assert link.attributes["href"][1:] in ids
+
+
+@pytest.mark.parametrize("make", STUDIES)
+def test_landmarks_headings_tables_and_drawings_speak_to_screen_readers(make: object) -> None:
+    root = page(make())  # type: ignore[operator]
+    assert [len(root.all(name)) for name in ("header", "nav", "main", "footer", "h1")] == [1] * 5
+    levels = [int(each.name[1]) for each in root.all("h1", "h2", "h3", "h4")]
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    for each in root.all("section"):
+        assert any(
+            h.attributes.get("id") == each.attributes["aria-labelledby"] for h in each.all("h2")
+        )
+    for table in root.all("table"):
+        assert table.all("caption")[0].text
+        assert all(cell.attributes["scope"] in ("col", "row") for cell in table.all("th"))
+        widths = {len(row.all("th", "td")) for row in table.all("tr")}
+        assert len(widths) == 1
+    drawings = root.all("svg")
+    assert drawings
+    for svg in drawings:
+        assert svg.attributes["role"] == "img"
+        assert svg.all("title")[0].text
+        assert svg.all("desc")[0].text
+
+
+@pytest.mark.parametrize("make", STUDIES)
+def test_nothing_is_loaded_and_nothing_runs(make: object) -> None:
+    shown = render(make())  # type: ignore[operator]
+    root = parsed(shown)
+    assert len(shown.encode()) < 3_000_000
+    assert not root.all("script", "iframe", "object", "embed", "img", "base", "form")
+    for element in _every(root):
+        for name, value in element.attributes.items():
+            assert not name.startswith("on")
+            if name in ("src", "href"):
+                assert value.startswith("#") or value == "data:,"
+    style = root.all("style")[0].text
+    assert "url(" not in style
+    assert "@import" not in style
+    policy = next(m for m in root.all("meta") if "http-equiv" in m.attributes)
+    assert "default-src 'none'" in policy.attributes["content"]
+    assert "script" not in policy.attributes["content"]
+
+
+def test_the_answer_names_what_is_paid_and_how_likely_that_is() -> None:
+    study = studies.grid()
+    shown = section(page(study), "answer").text
+    assert "c, then o pays 1" in shown
+    assert study.run.posterior is not None
+    assert study.place is not None
+    weight = float(study.run.posterior.weights[study.place])
+    assert words.share(weight) in shown
+    assert f"{studies.demonstrations(study.worlds[0][0]).n_steps:,} steps" in shown
+
+
+def test_doubts_are_said_first_and_again() -> None:
+    study = studies.grid()
+    doubtful = replace(study, run=replace(study.run, doubts=("the ladders <differ>",)))
+    root = page(doubtful)
+    assert "Do not trust this yet" in section(root, "answer").text
+    assert "The ladders <differ>." in section(root, "diagnostics").text
+    sure = replace(study, run=replace(study.run, doubts=()))
+    assert "can be trusted" in section(page(sure), "answer").text
+
+
+def test_the_weights_of_the_alternatives_are_those_of_the_sample() -> None:
+    study = studies.grid()
+    sample = study.run.posterior
+    assert sample is not None
+    rows = section(page(study), "alternatives").all("table")[0].all("tr")[1:]
+    assert len(rows) == min(5, len(sample))
+    for row, weight in zip(rows, sample.weights, strict=False):
+        assert row.all("td")[0].text.startswith(words.share(float(weight)))
+
+
+def test_undetermined_arrows_are_dashed_and_supported() -> None:
+    study = studies.grid()
+    drawing = section(page(study), "machine").all("svg")[0]
+    dashed = [path for path in drawing.all("path") if "stroke-dasharray" in path.attributes]
+    assert bool(dashed) == any(not each.determined for each in study.run.certainty)
+    rows = section(page(study), "machine").all("table")[0].all("tr")[1:]
+    assert [row.all("td")[2].text for row in rows] == [
+        "yes" if each.determined else "open" for each in study.run.certainty
+    ]
+
+
+def test_visits_add_up_to_the_demonstrated_steps() -> None:
+    study = studies.grid()
+    mdp, demos = study.worlds[0]
+    there = seen(study, mdp, demos)
+    assert there.visits.sum() == demos.n_steps
+    states = [state for episode in demos for state in list(episode.states)[: len(episode.actions)]]
+    assert np.array_equal(there.visits.sum(axis=0), np.bincount(states, minlength=mdp.n_states))
+
+
+def test_a_grid_is_drawn_once_a_machine_state() -> None:
+    study = studies.grid()
+    drawings = section(page(study), "worlds").all("svg")
+    assert len(drawings) == study.run.best.n_states
+    assert any(path.attributes.get("class") == "policy" for path in drawings[0].all("path"))
+    assert any(path.attributes.get("class") == "heat" for path in drawings[0].all("path"))
+
+
+def test_what_is_no_grid_gets_a_table() -> None:
+    root = page(studies.chain())
+    there = section(root, "worlds")
+    assert not there.all("svg")
+    assert len(there.all("table")[0].all("tr")) > 2
+    assert "every machine was scored" in section(root, "answer").text
+
+
+def test_each_of_several_worlds_is_shown() -> None:
+    there = section(page(studies.two_worlds()), "worlds")
+    assert [each.text for each in there.all("h3")] == ["world 0", "world 1"]
+
+
+def test_why_there_is_no_comparison_is_said() -> None:
+    assert "at least 5 are needed" in section(page(studies.chain()), "prediction").text
+    assert "not asked for" in section(page(studies.annealed()), "prediction").text
+
+
+def test_a_method_without_probabilities_says_so() -> None:
+    root = page(studies.annealed())
+    assert "no probabilities" in section(root, "answer").text
+    assert "gives no weights" in section(root, "alternatives").text
+
+
+def test_the_comparison_lists_every_method() -> None:
+    rows = section(page(studies.grid()), "prediction").all("table")[0].all("tr")[1:]
+    assert len(rows) == 5
+    assert rows[-1].text.startswith("every action equally likely")
+
+
+def test_the_command_stands_there_as_it_is() -> None:
+    study = studies.grid()
+    assert study.command in section(page(study), "recipe").all("pre")[0].text
+
+
+def test_without_a_command_a_call_makes_the_run_again() -> None:
+    study = replace(studies.grid(), command="")
+    shown = section(page(study), "recipe").all("pre")[0].text
+    run, mdp, demos = studies.grid_run()
+    names: dict[str, object] = {"whence": whence, "world": mdp, "demos": demos}
+    exec(shown, names)
+    again = names["run"]
+    assert isinstance(again, whence.Run)
+    assert again.best == run.best
+    assert again.score == run.score
+
+
+@pytest.mark.parametrize("side", [40, 120])
+def test_large_worlds_stay_within_the_size(side: int) -> None:
+    mdp = studies.plain_grid(side)
+    demos = whence.simulate(mdp, studies.TASK, studies.EXPERT, episodes=3, length=50, seed=0)
+    run = replace(studies.grid().run, best=studies.TASK, posterior=None, certainty=(), telling=())
+    shown = render(Study.of(run, mdp, demos, compare=False))
+    assert len(shown) < 3_000_000
+    assert "Steps taken in a cell" in shown
+
+
+def test_a_report_that_cannot_be_written_says_why(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="nowhere"):
+        write(tmp_path / "nowhere" / "report.html", studies.grid())
+    write(tmp_path / "report.html", studies.grid())
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == render(studies.grid())
+
+
+@given(st.text())
+def test_text_stays_text(anything: str) -> None:
+    root = parsed(fill('<p title="{x}">{x}</p>', x=anything))
+    assert len(_every(root)) == 1
+    assert root.text == text.visible(anything)
+    assert root.children[0].attributes["title"] == text.visible(anything)
+    assert safe(Html("<b>")) == "<b>"
+
+
+@pytest.mark.parametrize(
+    ("shown", "wanted"),
+    [
+        (words.share(0.25), "25.0%"),
+        (words.share(1.0), "100%"),
+        (words.share(1e-9), "<0.1%"),
+        (words.share(1 - 1e-9), ">99.9%"),
+        (words.share_with_error(0.5, 0.01), "50.0% ± 1.0%"),
+        (words.nats(float("-inf")), "−∞"),
+        (words.nats(-1234.56), "−1,234.6"),
+        (words.counted(1, "episode"), "1 episode"),
+        (words.counted(1200, "episode"), "1,200 episodes"),
+        (words.fixed(-0.12345, 3), "−0.123"),
+    ],
+)
+def test_numbers_are_written_for_people(shown: str, wanted: str) -> None:
+    assert shown == wanted
+
+
+def test_colours_have_enough_contrast() -> None:
+    from whence.report.style import DARK, LIGHT
+
+    for palette in (LIGHT, DARK):
+        colour = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", palette))
+        for ink in ("ink", "quiet", "accent", "loss"):
+            for ground in ("paper", "panel", "shade"):
+                assert _contrast(colour[ink], colour[ground]) >= 4.5, (ink, ground)
+        for ground in ("good", "doubt", "alive"):
+            assert _contrast(colour["ink"], colour[ground]) >= 4.5
+        assert _contrast(colour["quiet"], colour["dead"]) >= 4.5
+
+
+def _contrast(one: str, other: str) -> float:
+    """The contrast ratio of the Web Content Accessibility Guidelines."""
+
+    def light(colour: str) -> float:
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        r, g, b = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+    low, high = sorted((light(one), light(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _every(root: Element) -> list[Element]:
+    found = []
+    for child in root.children:
+        found += [child, *_every(child)]
+    return found

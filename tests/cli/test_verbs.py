@@ -44,7 +44,6 @@ FIGURE_1 = ["y0 -l-> y1", "y0 -r/1-> y2"]
 @pytest.mark.parametrize(
     "line",
     [
-        "demo --seed 3",
         "worlds",
         "world recharge -o w.json",
         "check coffee demos.jsonl",
@@ -225,3 +224,19 @@ def test_usage_errors_exit_with_two(run: Any) -> None:
     assert run("simulate coffee")[0] == 2
     assert run("nonsense")[0] == 2
     assert run("evaluate coffee coffee --length many")[0] == 2
+
+
+def test_the_demo_tells_the_whole_story(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "whence-demo").mkdir()
+    code, out, err = run("demo")
+    assert code == 0, err
+    assert "No reward was seen. What did it want?" in out
+    assert "the same as the task that the expert had" in out
+    assert out.splitlines()[-1] == "The report on all of this: whence-demo-2/report.html"
+    page = (tmp_path / "whence-demo-2" / "report.html").read_text(encoding="utf-8")
+    assert "whence demo coffee --seed 0" in page
+    assert run("status whence-demo-2")[1].startswith("whence-demo-2: finished")
+    assert list((tmp_path / "whence-demo").iterdir()) == []
+    code, out, err = run("demo --seed 3 -o run --json")
+    assert code == 0, err
+    assert set(msgspec.json.decode(out)) == _documented_keys("demo")

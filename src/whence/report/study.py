@@ -90,7 +90,10 @@ class Study:
         comparison, reason = None, "It was not asked for."
         if compare:
             try:
-                comparison = held_out(run, worlds, fix=fix, discounts=discounts, minutes=minutes)
+                comparison = held_out(
+                    run, worlds, fix=fix, discounts=discounts, minutes=minutes, threads=threads,
+                    on_event=on_event,
+                )  # fmt: skip
                 reason = ""
             except ArgumentError as error:
                 reason = str(error)[:1].upper() + str(error)[1:] + "."

@@ -1,6 +1,6 @@
 """Infer the reward machine behind an expert's behaviour."""
 
-from whence import report, worlds
+from whence import envs, report, worlds
 from whence.certainty import Certainty, arrow_certainty
 from whence.demos import Demonstrations, Episode
 from whence.errors import WhenceError, WhenceWarning
@@ -51,6 +51,7 @@ __all__ = [
     "WhenceWarning",
     "arrow_certainty",
     "differences",
+    "envs",
     "evaluate",
     "expert_policy",
     "infer",

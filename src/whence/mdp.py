@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from whence.errors import WhenceWarning, WorldError
 from whence.sparse import concatenated_ranges
 
 if TYPE_CHECKING:
+    from whence.envs.labelling import Label
     from whence.grid import Grid
 
 Initial = int | Sequence[tuple[int, float]]
@@ -29,7 +30,7 @@ class LabeledMDP:
 
     The successors of action a in state s stand at `offsets[s * A + a]` up to the next offset,
     in ascending order, each once, with a probability above 0. Build one with `from_dense`,
-    `from_triples`, `from_map` or `load`, which validate.
+    `from_triples`, `from_map`, `from_gymnasium` or `load`, which validate.
 
     Attributes:
         actions: A names.
@@ -148,6 +149,44 @@ class LabeledMDP:
         from whence.formats import map as map_format
 
         return map_format.loads(text, source)
+
+    @classmethod
+    def from_gymnasium(
+        cls,
+        env: Any,
+        *,
+        label: Label,
+        alphabet: Iterable[str] | None = None,
+        actions: Sequence[str] | None = None,
+        initial: Any = None,
+        steps: int | None = None,
+        seed: int = 0,
+    ) -> LabeledMDP:
+        """Build the world of a Gymnasium environment; `docs/gymnasium.md` tells more.
+
+        State s is the environment's state s, counted from 0. Labels of steps, and states in
+        which some episodes end and others go on, need further states, which are appended;
+        `whence.envs.GymWorld.from_env` takes the same arguments and remembers what they stand for.
+
+        Args:
+            env: has a transition table, `env.unwrapped.P`, or discrete spaces.
+            label: a function of (state) or of (state, action, next state), which returns a
+                symbol, a set of propositions or None; or a mapping from states to such.
+            alphabet: the symbols; by default those of the labels, in order of appearance.
+            actions: a name for each.
+            initial: where episodes start, where a table comes without `initial_state_distrib`.
+            steps: explore so many steps and estimate a model, in place of a table.
+            seed: of the exploration.
+        """
+        from whence.envs.extra import need_gymnasium
+
+        need_gymnasium("LabeledMDP.from_gymnasium")
+        from whence.envs.world import GymWorld
+
+        return GymWorld.from_env(
+            env, label=label, alphabet=alphabet, actions=actions, initial=initial,
+            steps=steps, seed=seed,
+        ).mdp  # fmt: skip
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> LabeledMDP:

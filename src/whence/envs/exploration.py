@@ -1,0 +1,116 @@
+"""Outcomes estimated by acting in an environment that has no table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whence._types import Ints
+from whence.envs.codes import codes
+from whence.envs.outcomes import Outcomes, source_of
+from whence.envs.parts import going_on
+from whence.errors import ArgumentError
+from whence.simulation import checked_seed
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """What exploration saw of an environment.
+
+    Attributes:
+        steps: made.
+        episodes: begun.
+        states: int[], the states seen, ascending.
+        counts: int64[S, A], how often each pair was tried.
+        never: int[k, 2], the pairs (state, action) never tried, of states seen in which an
+            episode goes on.
+    """
+
+    steps: int
+    episodes: int
+    states: Ints
+    counts: Ints
+    never: Ints
+
+    @property
+    def n_pairs(self) -> int:
+        """The number of pairs that were tried."""
+        return int((self.counts > 0).sum())
+
+    @property
+    def complete(self) -> bool:
+        """Whether every action was tried in every state seen."""
+        return len(self.never) == 0
+
+    def __str__(self) -> str:
+        tried = self.counts[self.counts > 0]
+        text = (
+            f"{self.steps:,} steps in {self.episodes:,} episodes saw {len(self.states):,} of "
+            f"{len(self.counts):,} states and tried {self.n_pairs:,} state-action pairs, each "
+            f"{int(tried.min(initial=self.steps)):,} times or more"
+        )
+        if self.complete:
+            return text + "; no pair of a state seen was left out"
+        some = ", ".join(f"({s}, {a})" for s, a in self.never[:5].tolist())
+        more = ", ..." if len(self.never) > 5 else ""
+        return f"{text}; {len(self.never):,} pairs were never tried: {some}{more}"
+
+
+def explore(env: Any, steps: int, seed: int) -> tuple[Outcomes, Coverage]:
+    """Return estimated outcomes, and what they rest on.
+
+    Each step takes an action that was tried least often in the current state; probabilities are
+    frequencies. The environment is reset with the seed, so the same seed gives the same estimate.
+
+    Args:
+        env: the environment; its spaces must be discrete.
+        steps: how many to make.
+        seed: of every random choice.
+    """
+    source = source_of(env)
+    if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
+        raise ArgumentError(f"steps is {steps!r}; give a whole number of at least 1")
+    observations = codes(env.observation_space, "state", source)
+    actions = codes(env.action_space, "action", source)
+    counts = np.zeros((observations.n, actions.n), dtype=np.int64)
+    seen, starts = _walked(env, int(steps), checked_seed(seed), counts, observations, actions)
+    rows = np.array([key for key, _ in sorted(seen.items())], dtype=np.int64)
+    times = np.array([count for _, count in sorted(seen.items())], dtype=np.float64)
+    known = np.zeros(observations.n, dtype=np.bool_)
+    known[list(starts)] = known[rows[:, 0]] = known[rows[:, 2]] = True
+    outcomes = Outcomes(
+        source, observations, actions, rows[:, 0], rows[:, 1], rows[:, 2],
+        probability=times / counts[rows[:, 0], rows[:, 1]],
+        ended=rows[:, 3].astype(np.bool_),
+        initial=tuple((s, n / starts.total()) for s, n in sorted(starts.items())),
+        known=known,
+    )  # fmt: skip
+    never = np.argwhere((counts == 0) & (known & going_on(outcomes))[:, None])
+    found = Coverage(int(steps), starts.total(), np.flatnonzero(known), counts, never)
+    return outcomes, found
+
+
+def _walked(
+    env: Any, steps: int, seed: int, counts: Ints, observations: Any, actions: Any
+) -> tuple[Counter[tuple[int, int, int, bool]], Counter[int]]:
+    """Count outcomes (state, action, next state, ended) and first states; fill `counts`."""
+    rng = np.random.default_rng(seed)
+    seen: Counter[tuple[int, int, int, bool]] = Counter()
+    starts: Counter[int] = Counter()
+    state, over = -1, True
+    for step in range(steps):
+        if over:
+            first, _ = env.reset(seed=seed if step == 0 else None)
+            state = observations.number(first)
+            starts[state] += 1
+        least = np.flatnonzero(counts[state] == counts[state].min())
+        action = int(least[rng.integers(len(least))])
+        observation, _, terminated, truncated, _ = env.step(actions.member(action))
+        following = observations.number(observation)
+        counts[state, action] += 1
+        seen[state, action, following, bool(terminated)] += 1
+        state, over = following, bool(terminated) or bool(truncated)
+    return seen, starts

@@ -50,13 +50,13 @@ class Coverage:
         text = (
             f"{self.steps:,} steps in {self.episodes:,} episodes saw {len(self.states):,} of "
             f"{len(self.counts):,} states and tried {self.n_pairs:,} state-action pairs, each "
-            f"{int(tried.min(initial=self.steps)):,} times or more"
+            f"at least {int(tried.min(initial=self.steps)):,} times"
         )
         if self.complete:
             return text + "; no pair of a state seen was left out"
         some = ", ".join(f"({s}, {a})" for s, a in self.never[:5].tolist())
         more = ", ..." if len(self.never) > 5 else ""
-        return f"{text}; {len(self.never):,} pairs were never tried: {some}{more}"
+        return f"{text}; pairs (state, action) never tried: {len(self.never):,}: {some}{more}"
 
 
 def explore(env: Any, steps: int, seed: int) -> tuple[Outcomes, Coverage]:

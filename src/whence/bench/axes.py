@@ -1,4 +1,4 @@
-"""Logarithmic axes: limits, ticks and how they are written."""
+"""Logarithmic and linear axes: limits, ticks and how they are written."""
 
 from __future__ import annotations
 
@@ -30,6 +30,34 @@ class Axis:
         return (math.log10(value) - self.low) / (self.high - self.low)
 
 
+@dataclass(frozen=True)
+class LinearAxis:
+    """A linear axis.
+
+    Attributes:
+        low: its lower end.
+        high: its upper end.
+        ticks: values to mark.
+    """
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def place(self, value: float) -> float:
+        """Return where a value stands: 0 at the lower end, 1 at the upper one."""
+        return (value - self.low) / (self.high - self.low)
+
+
+def linear_axis_for(values: Iterable[float]) -> LinearAxis:
+    """Return an axis from 0 that shows values of at least 0, with four to eight ticks."""
+    high = max(values)
+    power = 10.0 ** math.floor(math.log10(high))
+    step = next(power * part for part in (0.1, 0.2, 0.25, 0.5, 1, 2) if high / power / part <= 8)
+    count = math.ceil(high / step - 1e-9)
+    return LinearAxis(0.0, count * step, tuple(round(i * step, 12) for i in range(count + 1)))
+
+
 def axis_for(values: Iterable[float], ticks: Iterable[float] | None = None) -> Axis:
     """Return an axis that shows positive values with some room on either side."""
     logs = [math.log10(value) for value in values]
@@ -42,6 +70,8 @@ def axis_for(values: Iterable[float], ticks: Iterable[float] | None = None) -> A
 
 def written(value: float) -> str:
     """Return a tick's text: plain where that is short, else a power of ten."""
+    if value == 0:
+        return "0"
     exponent = round(math.log10(value))
     if 1e-3 <= value < 1e4 or not math.isclose(value, 10.0**exponent):
         return f"{value:,.10g}"

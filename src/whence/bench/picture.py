@@ -1,11 +1,11 @@
-"""How time grows, as one SVG of small panels with logarithmic axes."""
+"""Charts as one SVG of small panels, and how time grows as such a picture."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whence.bench.axes import Axis, axis_for, written
+from whence.bench.axes import Axis, LinearAxis, axis_for, linear_axis_for, written
 from whence.bench.series import Growth
 from whence.drawing import text
 from whence.drawing.machine import FONT
@@ -18,6 +18,7 @@ _PANEL_WIDTH, _PANEL_HEIGHT = 316.0, 268.0
 _COLUMNS, _MARGIN = 3, 14.0
 
 Points = tuple[tuple[float, float], ...]
+AnyAxis = Axis | LinearAxis
 
 
 @dataclass(frozen=True)
@@ -26,13 +27,15 @@ class Line:
 
     Attributes:
         name: what the legend calls it.
-        points: (x, y), all above 0.
+        points: (x, y), all above 0 on logarithmic axes.
         guide: whether it is no measurement.
+        dots: whether each point is marked.
     """
 
     name: str
     points: Points
     guide: bool = False
+    dots: bool = True
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class Panel:
         y: what runs upward, with its unit.
         lines: what it shows.
         marks: the ticks to the right, where they are no powers of ten.
+        linear: whether axes are linear, from 0, in place of logarithmic.
     """
 
     title: str
@@ -52,19 +56,25 @@ class Panel:
     y: str
     lines: tuple[Line, ...]
     marks: tuple[float, ...] | None = None
+    linear: bool = False
 
 
 def picture(growth: Growth) -> str:
     """Return the series as SVG, on paper of its own so that any background will do."""
-    shown = panels(growth)
+    return drawn(panels(growth), "How the time a machine takes grows")
+
+
+def drawn(shown: tuple[Panel, ...], title: str) -> str:
+    """Return panels as SVG, three a row."""
+    columns = min(len(shown), _COLUMNS)
     rows = -(-len(shown) // _COLUMNS)
-    width = _COLUMNS * _PANEL_WIDTH + 2 * _MARGIN
+    width = columns * _PANEL_WIDTH + 2 * _MARGIN
     height = rows * _PANEL_HEIGHT + 2 * _MARGIN
     body = "\n".join(_placed(panel, number) for number, panel in enumerate(shown))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" font-family="{FONT}">\n'
-        "<title>How the time a machine takes grows</title>\n"
+        f"<title>{text.xml(title)}</title>\n"
         f"<desc>{text.xml(' '.join(_described(panel) for panel in shown))}</desc>\n"
         f'<rect class="background" width="{width:.0f}" height="{height:.0f}" rx="6" '
         f'fill="{_PAPER}"/>\n{body}\n</svg>\n'
@@ -127,8 +137,7 @@ def _demonstrations(growth: Growth) -> Iterator[Panel]:
 def _placed(panel: Panel, number: int) -> str:
     x = _MARGIN + number % _COLUMNS * _PANEL_WIDTH
     y = _MARGIN + number // _COLUMNS * _PANEL_HEIGHT
-    across = axis_for([x for line in panel.lines for x, _ in line.points], panel.marks)
-    up = axis_for([y for line in panel.lines for _, y in line.points])
+    across, up = _axes(panel)
     parts = [
         _text(panel.title, _LEFT, 16, size=14, colour=_INK, weight="bold"),
         *_legend(panel),
@@ -144,6 +153,14 @@ def _placed(panel: Panel, number: int) -> str:
     return f'<g class="panel" transform="translate({x:.0f} {y:.0f})">\n{inner}\n</g>'
 
 
+def _axes(panel: Panel) -> tuple[AnyAxis, AnyAxis]:
+    across = [x for line in panel.lines for x, _ in line.points]
+    up = [y for line in panel.lines for _, y in line.points]
+    if panel.linear:
+        return linear_axis_for(across), linear_axis_for(up)
+    return axis_for(across, panel.marks), axis_for(up)
+
+
 def _coloured(panel: Panel) -> list[tuple[Line, str]]:
     return [
         (line, _QUIET if line.guide else _HUES[at % len(_HUES)])
@@ -155,13 +172,13 @@ def _legend(panel: Panel) -> Iterator[str]:
     x, y = _LEFT, 34.0
     for line, colour in _coloured(panel):
         yield _stroke(f"M{x:.1f},{y - 4:.1f}h18", colour, guide=line.guide)
-        if not line.guide:
+        if line.dots and not line.guide:
             yield f'<circle cx="{x + 9:.1f}" cy="{y - 4:.1f}" r="3" fill="{colour}"/>'
         yield _text(line.name, x + 23, y, size=11, colour=_INK)
         x += 23 + text.pixels(line.name, 11) + 10
 
 
-def _grid(across: Axis, up: Axis) -> Iterator[str]:
+def _grid(across: AnyAxis, up: AnyAxis) -> Iterator[str]:
     """Yield the lines of all ticks, their texts, and a frame."""
     bottom = _TOP + _PLOT_HEIGHT
     for tick in across.ticks:
@@ -176,7 +193,7 @@ def _grid(across: Axis, up: Axis) -> Iterator[str]:
     yield _stroke(frame, _QUIET, width=1)
 
 
-def _line(line: Line, colour: str, across: Axis, up: Axis) -> str:
+def _line(line: Line, colour: str, across: AnyAxis, up: AnyAxis) -> str:
     places = [
         (
             _LEFT + across.place(x) * _PLOT_WIDTH,
@@ -185,7 +202,7 @@ def _line(line: Line, colour: str, across: Axis, up: Axis) -> str:
         for x, y in line.points
     ]
     path = "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    dots = [] if line.guide else [
+    dots = [] if line.guide or not line.dots else [
         f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="3" fill="{colour}">'
         f"<title>{x:,.10g}: {y:,.3g}</title></circle>"
         for at, (x, y) in zip(places, line.points, strict=True)

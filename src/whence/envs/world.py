@@ -91,9 +91,7 @@ class GymWorld:
         listed = self.parts.parts
         return state >= len(listed) or listed[state].ended
 
-    def demonstrations(
-        self, recordings: Iterable[Recording | tuple[Sequence[Any], Sequence[Any]]]
-    ) -> Demonstrations:
+    def demonstrations(self, recordings: Iterable[Recording | tuple[Any, Any]]) -> Demonstrations:
         """Return what was recorded in the environment as demonstrations in the world."""
         given = [Recording(*recording) for recording in recordings]
         return Demonstrations.from_episodes(

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+import whence
+from small_envs import TableEnv, corridor, newest
+from whence import RewardMachine
+from whence.envs import GymWorld, Recorder, Recording
+from whence.errors import DemonstrationsError, MissingExtraError, WhenceError
+
+
+def direction(state: int, action: int, following: int) -> str | None:
+    return "forth" if following > state else None
+
+
+def test_recordings_become_demonstrations_in_the_split_world() -> None:
+    env = Recorder(TableEnv(corridor(4)))
+    world = GymWorld.from_env(env, label=direction)
+    env.reset(seed=0)
+    for action in (1, 0, np.int64(1), 1, 1):
+        env.step(action)
+    env.reset()
+    demos = world.demonstrations(env.recordings)
+    assert len(demos) == 1
+    assert demos.check(world.mdp).ok
+    states = demos[0].states
+    assert [world.observation(s) for s in states] == [0, 1, 0, 1, 2, 3]
+    assert [world.mdp.label(s) for s in states[1:]] == ["forth", None, "forth", "forth", "forth"]
+    assert [world.ended(s) for s in states] == [False] * 5 + [True]
+    again = world.recordings(demos)
+    assert again == [Recording((0, 1, 0, 1, 2, 3), (1, 0, 1, 1, 1), True)]
+
+
+def test_simulated_demonstrations_go_there_and_back() -> None:
+    env: Any = gymnasium.make(newest("Taxi"))
+
+    def label(state: int, action: int, following: int) -> str | None:
+        before, after = state // 4 % 5, following // 4 % 5
+        return None if before == after else ("fetched" if after == 4 else "set down")
+
+    world = GymWorld.from_env(env, label=label)
+    task = RewardMachine.from_arrows(["a -fetched-> b", "b -set down/1-> c"])
+    demos = whence.simulate(
+        world.mdp, task, whence.Expert(alpha=50, discount=0.95), episodes=20, length=40, seed=0
+    )
+    recordings = world.recordings(demos)
+    table = env.unwrapped.P
+    for recording in recordings:
+        steps = zip(
+            recording.observations, recording.actions, recording.observations[1:], strict=False
+        )
+        assert all(any(o[1] == t for o in table[s][a]) for s, a, t in steps)
+    back = world.demonstrations(recordings)
+    for before, after in zip(demos, back, strict=True):
+        n = len(after.states)
+        assert list(after.states) == list(before.states)[:n]
+        assert list(after.actions) == list(before.actions)[: len(after.actions)]
+    assert any(recording.terminated for recording in recordings)
+
+
+def test_playing_in_the_environment_follows_the_policy() -> None:
+    env = TableEnv(corridor(5, start=2, action_start=1), start=2, action_start=1)
+    world = GymWorld.from_env(env, label={6: "goal"})
+    task = RewardMachine.from_arrows(["a -goal/1-> b"])
+    policy = whence.plan(world.mdp, task, discount=0.9)
+    played = world.play(env, policy, episodes=2, length=10, seed=0)
+    assert played == [Recording((2, 3, 4, 5, 6), (2, 2, 2, 2), True)] * 2
+    short = world.play(env, policy, episodes=1, length=3, seed=0)
+    assert short == [Recording((2, 3, 4, 5), (2, 2, 2), False)]
+    demos = world.demonstrations(short)
+    assert demos[0].states == [0, 1, 2, 3]
+    assert demos[0].actions == [1, 1, 1]
+
+
+def test_pairs_will_do_and_numpy_integers_too() -> None:
+    world = GymWorld.from_env(TableEnv(corridor(4)), label=direction)
+    demos = world.demonstrations([(np.array([0, 1, 2]), np.array([1, 1]))])
+    assert demos.check(world.mdp).ok
+    assert [world.mdp.label(s) for s in demos[0].states[1:]] == ["forth", "forth"]
+
+
+def test_recordings_that_do_not_fit_are_refused_by_name() -> None:
+    world = GymWorld.from_env(TableEnv(corridor(4)), label=direction)
+    good = ([0, 1], [1])
+    cases: list[tuple[Any, str]] = [
+        (([0, 9], [1]), "recording 1, observation 1: state 9 is not in 0 to 3"),
+        (([0, 1], [2]), "recording 1, step 0: action 2 is not in 0 to 1"),
+        (([0, 1.0], [1]), "recording 1, observation 1: state 1.0 is not in"),
+        (([0, 1, 2, 3], [1]), "recording 1: 4 observations for 1 actions"),
+        (([2, 3, 2], [1, 0]), "recording 1, step 0: action 1 of state 2 leads to state 3, where"),
+        (([3, 2], [0]), "recording 1: it begins in state 3, where episodes are over"),
+    ]
+    for bad, message in cases:
+        with pytest.raises(DemonstrationsError, match=message):
+            world.demonstrations([good, bad])
+    jump = world.demonstrations([([0, 2], [1])])
+    assert not jump.check(world.mdp).ok
+    with pytest.raises(DemonstrationsError, match="which it never does with that label"):
+        world.demonstrations([([2, 2], [0])])
+
+
+def test_a_machine_is_inferred_from_what_was_recorded() -> None:
+    env = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    world = GymWorld.from_env(env, label={3: "corner", 15: "goal"})
+    task = RewardMachine.from_arrows(["a -corner-> b", "b -goal/1-> c", "a -goal-> c"])
+    expert = whence.Expert(alpha=50, discount=0.95)
+    played = world.play(
+        env, whence.expert_policy(world.mdp, task, expert), episodes=40, length=40, seed=0
+    )
+    demos = world.demonstrations(played)
+    run = whence.infer(world.mdp, demos, states=2, expert=expert, method="exhaustive")
+    assert run.best.same_in(task, world.mdp)
+
+
+BLOCKED = """
+import sys
+sys.modules["gymnasium"] = None
+import whence
+from whence import LabeledMDP
+for ask in (
+    lambda: whence.envs.RewardMachineEnv,
+    lambda: whence.envs.LabeledMDPEnv,
+    lambda: whence.envs.GymWorld,
+    lambda: LabeledMDP.from_gymnasium(None, label={}),
+):
+    try:
+        ask()
+    except whence.WhenceError as error:
+        print(type(error).__name__, error)
+try:
+    from whence.envs import Recorder
+except whence.WhenceError as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_without_gymnasium_the_line_that_installs_it_is_printed() -> None:
+    result = subprocess.run([sys.executable, "-c", BLOCKED], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert len(lines) == 5
+    for line, what in zip(
+        lines,
+        ["RewardMachineEnv", "LabeledMDPEnv", "GymWorld", "from_gymnasium", "Recorder"],
+        strict=True,
+    ):
+        assert line.startswith(MissingExtraError.__name__)
+        assert what in line
+        assert line.endswith("install it with: pip install 'whence[gym]'")
+    assert issubclass(MissingExtraError, WhenceError)
+
+
+def test_every_name_of_envs_is_there() -> None:
+    for name in whence.envs.__all__:
+        assert getattr(whence.envs, name).__name__ == name
+    assert dir(whence.envs) == sorted(whence.envs.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = whence.envs.nonsense

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from whence.errors import ArgumentError, WorldError
+from whence.errors import ArgumentError, WhenceError, WorldError
 
 Label = Callable[..., Any] | Mapping[Any, Any]
 
@@ -42,9 +42,11 @@ class Labelling:
         known = (following,) if self.of_states else (state, action, following, info)[: self.wants]
         try:
             value = self.function(*known)
+        except WhenceError:
+            raise
         except Exception as error:
             raise WorldError(
-                f"{self._place(known)}: the label function raised {type(error).__name__}: "
+                f"{label_place(*known)}: the label function raised {type(error).__name__}: "
                 f"{error}; make it answer for every state"
             ) from error
         return self._symbol(value, known)
@@ -57,12 +59,9 @@ class Labelling:
         if isinstance(value, set | frozenset) and all(isinstance(p, str) and p for p in value):
             return "&".join(sorted(map(str, value))) or None
         raise WorldError(
-            f"{self._place(known)}: the label is {value!r}; give a symbol (a non-empty string), "
+            f"{label_place(*known)}: the label is {value!r}; give a symbol (a non-empty string), "
             "a set of propositions, or None"
         )
-
-    def _place(self, known: tuple[Any, ...]) -> str:
-        return label_place(*known)
 
 
 def label_place(*known: Any) -> str:

@@ -75,6 +75,7 @@ class RewardMachineEnv(
         self.machine = machine
         self.end_when_settled = bool(end_when_settled)
         self._labelling = _by_info() if label is None else labelling(label)
+        self._looks_back = label is not None and not self._labelling.of_states
         self._following, self._paid = with_blank(machine.transitions, machine.rewards)
         self._settled = ~machine.can_pay
         self._show: Observing = observing(observation, env.observation_space, machine.n_states)
@@ -123,7 +124,7 @@ class RewardMachineEnv(
 
     def _remember(self, observation: Any) -> None:
         """Keep an observation that the environment may overwrite."""
-        if not self._labelling.of_states:
+        if self._looks_back:
             self._before = deepcopy(observation)
 
     def _column(self, symbol: str | None, action: Any, observation: Any) -> int:
@@ -132,8 +133,7 @@ class RewardMachineEnv(
         try:
             return self.machine.index(symbol)
         except MachineError as error:
-            steps = not self._labelling.of_states
-            known = (self._before, action, observation) if steps else (observation,)
+            known = (self._before, action, observation) if self._looks_back else (observation,)
             raise MachineError(
                 f"{label_place(*known)}: {error}; correct the label, or return None for steps "
                 "that the machine is not to read"

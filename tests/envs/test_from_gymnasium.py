@@ -343,8 +343,9 @@ def test_numbers_of_members(space: Any) -> None:
     members = [found.member(number) for number in range(found.n)]
     assert all(space.contains(np.asarray(m, space.dtype) if space.dtype else m) for m in members)
     assert [found.number(member) for member in members] == list(range(found.n))
-    with pytest.raises(WorldError, match="is not in"):
-        found.number("nonsense")
+    for junk in ("nonsense", None, 0.5, ((1, 2), 3), True if found.kind == "number" else 1):
+        with pytest.raises(WorldError, match="is not in"):
+            found.number(junk)
 
 
 def test_worlds_can_be_used_like_any_other(tmp_path: Any) -> None:

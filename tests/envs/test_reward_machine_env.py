@@ -29,6 +29,9 @@ pytestmark = [
 ]
 
 
+SPAWNED = partial(gymnasium.vector.AsyncVectorEnv, context="spawn")  # pytest has threads
+
+
 def label(state: int) -> str | None:
     return {3: "corner", 15: "goal"}.get(int(state))
 
@@ -116,7 +119,7 @@ def test_episodes_end_early_only_where_asked_for() -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", [gymnasium.vector.SyncVectorEnv, gymnasium.vector.AsyncVectorEnv])
+@pytest.mark.parametrize("kind", [gymnasium.vector.SyncVectorEnv, SPAWNED])
 def test_it_works_under_vector_environments(kind: Any, way: str) -> None:
     envs = kind([lambda: lake(way)] * 2)
     try:
@@ -133,10 +136,12 @@ def test_it_works_under_vector_environments(kind: Any, way: str) -> None:
     assert info["machine_state"].tolist() == [2, 0]
 
 
-@pytest.mark.parametrize("mode", ["sync", "async"])
-def test_it_works_with_make_vec(mode: str) -> None:
+@pytest.mark.parametrize(("mode", "settings"), [("sync", {}), ("async", {"context": "spawn"})])
+def test_it_works_with_make_vec(mode: str, settings: dict[str, Any]) -> None:
     wrap = partial(RewardMachineEnv, machine=TASK, label=label, observation="one-hot")
-    envs = gymnasium.make_vec(LAKE, num_envs=3, vectorization_mode=mode, wrappers=[wrap])
+    envs = gymnasium.make_vec(
+        LAKE, num_envs=3, vectorization_mode=mode, vector_kwargs=settings, wrappers=[wrap]
+    )
     try:
         shown, _ = envs.reset(seed=0)
         assert shown.shape == (3, 19)

@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from whence._types import Ints
 from whence.envs.labelling import shown
 from whence.errors import WorldError
 
@@ -50,8 +51,8 @@ class Codes:
         Raises:
             WorldError: if it is no member.
         """
-        values = np.asarray(member)
-        places = values.reshape(-1) - self.starts if self._fits(values) else None
+        values = self._values(member)
+        places = None if values is None else values - self.starts
         if places is None or (places < 0).any() or (places >= self.sizes).any():
             raise WorldError(f"{self.what} {shown(member)} is not in {self._range()}")
         return int(np.ravel_multi_index(places.tolist(), self.sizes))
@@ -64,9 +65,14 @@ class Codes:
             return values[0]
         return tuple(values) if self.kind == "tuple" else np.array(values).reshape(self.shape)
 
-    def _fits(self, values: np.ndarray[Any, np.dtype[Any]]) -> bool:
+    def _values(self, member: Any) -> Ints | None:
+        """Return the value of each part, or None where they are no whole numbers."""
+        try:
+            values = np.asarray(member)
+        except ValueError:
+            return None
         whole = values.dtype.kind in "iu" or (values.dtype.kind == "b" and self.kind != "number")
-        return whole and values.size == len(self.sizes)
+        return values.reshape(-1) if whole and values.size == len(self.sizes) else None
 
     def _range(self) -> str:
         parts = [f"{a} to {a + n - 1}" for a, n in zip(self.starts, self.sizes, strict=True)]

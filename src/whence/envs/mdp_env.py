@@ -39,6 +39,7 @@ class LabeledMDPEnv(gymnasium.Env[Any, Any]):
         self.observation_space = gymnasium.spaces.Discrete(mdp.n_states)
         self.action_space = gymnasium.spaces.Discrete(mdp.n_actions)
         self._starts = cumulative(mdp.initial_probabilities)
+        self._sums = np.cumsum(mdp.probabilities)
         self._state: int | None = None
         self._steps = 0
 
@@ -61,16 +62,21 @@ class LabeledMDPEnv(gymnasium.Env[Any, Any]):
         if self._state is None:
             raise ArgumentError("the episode has not begun; call reset first")
         chosen = self._checked(action, self.mdp.n_actions, "action")
-        successors, chances = self.mdp.row(self._state, chosen)
-        drawn = 0
-        if len(successors) > 1:
-            draw = self.np_random.random()
-            drawn = int(np.searchsorted(cumulative(chances), draw, side="right"))
-        self._state = int(successors[drawn])
+        self._state = self._drawn(self._state * self.mdp.n_actions + chosen)
         self._steps += 1
         truncated = self.length is not None and self._steps >= self.length
         label = self.mdp.label(self._state)
         return np.int64(self._state), 0.0, False, truncated, {"label": label}
+
+    def _drawn(self, pair: int) -> int:
+        """Return a successor of a state-action pair, by its running sum of probabilities."""
+        first, last = int(self.mdp.offsets[pair]), int(self.mdp.offsets[pair + 1]) - 1
+        if first == last:
+            return int(self.mdp.successors[first])
+        low = self._sums[first - 1] if first else 0.0
+        draw = low + self.np_random.random() * (self._sums[last] - low)
+        place = first + np.searchsorted(self._sums[first:last], draw, side="right")
+        return int(self.mdp.successors[place])
 
     def _checked(self, value: Any, limit: int, what: str) -> int:
         number = np.asarray(value)

@@ -24,7 +24,7 @@ STEPS = 100
 EPISODES = 8_000
 EVERY = 100
 EPSILON = 0.1
-FIRST = 0.01  # what every action is worth at first: a little, so that untried ones are tried
+FIRST = 0.003  # what every action is worth at first: a little, so that untried ones are tried
 ENOUGH = 0.95
 
 Floats = npt.NDArray[np.float64]

@@ -110,6 +110,20 @@ def test_the_answer_names_what_is_paid_and_how_likely_that_is() -> None:
     assert f"{studies.demonstrations(study.worlds[0][0]).n_steps:,} steps" in shown
 
 
+def test_an_answer_that_is_not_the_likeliest_machine_says_so() -> None:
+    study = studies.grid()
+    sample = study.run.posterior
+    assert sample is not None
+    first = replace(study, run=replace(study.run, best=sample.machines[0], certainty=()))
+    assert first.place == 0
+    assert "Another machine is likelier" not in section(page(first), "answer").text
+    other = replace(study, run=replace(study.run, best=sample.machines[1], certainty=()))
+    assert other.place == 1
+    shown = section(page(other), "answer").text
+    assert "Another machine is likelier" in shown
+    assert words.share(float(sample.weights[0])) in shown
+
+
 def test_doubts_are_said_first_and_again() -> None:
     study = studies.grid()
     doubtful = replace(study, run=replace(study.run, doubts=("the ladders <differ>",)))
@@ -117,7 +131,7 @@ def test_doubts_are_said_first_and_again() -> None:
     assert "Do not trust this yet" in section(root, "answer").text
     assert "The ladders <differ>." in section(root, "diagnostics").text
     sure = replace(study, run=replace(study.run, doubts=()))
-    assert "can be trusted" in section(page(sure), "answer").text
+    assert "left no doubts" in section(page(sure), "answer").text
 
 
 def test_the_weights_of_the_alternatives_are_those_of_the_sample() -> None:
@@ -203,6 +217,15 @@ def test_without_a_command_a_call_makes_the_run_again() -> None:
     assert isinstance(again, whence.Run)
     assert again.best == run.best
     assert again.score == run.score
+
+
+def test_the_call_names_known_arrows_and_the_discounts_to_choose_among() -> None:
+    study = studies.grid()
+    run = replace(study.run, inferred=("discount",))
+    told = replace(study, run=run, command="", fix=("a -c-> b",), discounts=(0.8, 0.9))
+    shown = section(page(told), "recipe").all("pre")[0].text
+    assert "discount=(0.8, 0.9)" in shown
+    assert "fix=('a -c-> b',)" in shown
 
 
 @pytest.mark.parametrize("side", [40, 120])

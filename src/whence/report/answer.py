@@ -7,7 +7,7 @@ from collections import deque
 from whence.machine import RewardMachine, number
 from whence.report import words
 from whence.report.html import Html, bullets, code, fill, join, paragraph, section
-from whence.report.study import Study
+from whence.report.study import LOOKED_AT, Study
 
 MOST = 4  # rewards that the sentence names
 
@@ -22,7 +22,7 @@ def answer(study: Study) -> Html:
         in_words(run.best),
         kind="lead",
     )
-    return section("answer", "The answer", lead, _trust(study), facts(study))
+    return section("answer", "The answer", lead, _trust(study), *_heavier(study), facts(study))
 
 
 def in_words(machine: RewardMachine) -> Html:
@@ -98,10 +98,25 @@ def _trust(study: Study) -> Html:
         )
     known = "every machine was scored" if run.exact else "independent samplers agree"
     return fill(
-        '<div class="notice good"><p><strong>The search can be trusted:</strong> {known}.</p>'
+        '<div class="notice good"><p><strong>The search left no doubts:</strong> {known}.</p>'
         "</div>",
         known=known,
     )
+
+
+def _heavier(study: Study) -> list[Html]:
+    """Say so where the machine with the best score is not the likeliest."""
+    sample = study.run.posterior
+    if sample is None or study.place == 0:
+        return []
+    weight = words.share_with_error(float(sample.weights[0]), float(sample.errors[0]))
+    text = (
+        f"Another machine is likelier, with a probability of {weight}: machine 1 of the "
+        "alternatives. The answer is the single machine with the best score; many that score less "
+        "and pay the same can weigh more together. Also, frequencies are wrong where a search "
+        "leaves doubts."
+    )
+    return [paragraph(text)]
 
 
 def facts(study: Study) -> Html:
@@ -109,10 +124,15 @@ def facts(study: Study) -> Html:
     run = study.run
     found: list[tuple[str, str]] = []
     sample = run.posterior
-    if sample is not None and study.place is not None:
-        weight = float(sample.weights[study.place]), float(sample.errors[study.place])
-        others = len(sample) - 1
-        found.append(("Probability of this machine", words.share_with_error(*weight)))
+    if sample is not None:
+        chance = "not sampled"
+        if study.place is not None:
+            at = study.place
+            chance = words.share_with_error(float(sample.weights[at]), float(sample.errors[at]))
+        elif len(sample) > LOOKED_AT:
+            chance = f"at most {words.share(float(sample.weights[LOOKED_AT]))}"
+        others = len(sample) - (study.place is not None)
+        found.append(("Probability of this machine", chance))
         found.append(("Other machines still possible", f"{others:,}"))
     if run.certainty:
         sure = sum(each.determined for each in run.certainty)

@@ -53,7 +53,7 @@ def _how(study: Study) -> list[Html]:
         return parts
     return [
         paragraph("In Python, with the same world and demonstrations:"),
-        _block(python_call(study.run, len(study.worlds))),
+        _block(python_call(study)),
     ]
 
 
@@ -65,22 +65,26 @@ def _block(shown: str) -> Html:
     )
 
 
-def python_call(run: Run, worlds: int) -> str:
-    """Return the call that makes a run again; `fix` and `init` are not recorded in a run."""
-    sizes = run.states
+def python_call(study: Study) -> str:
+    """Return the call that makes a run again; a machine to start from is not known here."""
+    run, sizes = study.run, study.run.states
     states = str(sizes[0]) if len(sizes) == 1 else f"({sizes[0]}, {sizes[-1]})"
     said = {"states": states}
     for name in ("alpha", "lapse", "discount"):
         value = getattr(run.expert, name)
         shown = 'float("inf")' if value == float("inf") else repr(float(value))
         said[name] = '"infer"' if name in run.inferred else shown
+    if "discount" in run.inferred and study.discounts:
+        said["discount"] = repr(study.discounts)
     rewards = ", ".join(number(level) for level in run.rewards)
     said["rewards"] = f"({rewards},)" if len(run.rewards) == 1 else f"({rewards})"
     said["prior"] = f"whence.{run.prior!r}"
     said["method"] = repr(run.method)
     said["settings"] = f"whence.{run.settings!r}"
     said["seed"] = str(run.seed)
-    given = "world, demos" if worlds == 1 else "[(world, demos), ...]"
+    if study.fix:
+        said["fix"] = repr(study.fix)
+    given = "world, demos" if len(study.worlds) == 1 else "[(world, demos), ...]"
     lines = "".join(f"    {name}={value},\n" for name, value in said.items())
     return f"run = whence.infer(\n    {given},\n{lines})"
 

@@ -36,6 +36,8 @@ class Study:
         comparison: with other methods on episodes set aside, or None.
         left_out: why there is no comparison, in words.
         ladders: how the ladders of tempering did, where that was kept.
+        fix: arrows that were known to the run.
+        discounts: those that the run chose among, where that is known.
     """
 
     run: Run
@@ -47,6 +49,8 @@ class Study:
     comparison: HeldOut | None
     left_out: str = ""
     ladders: Ladders | None = None
+    fix: tuple[str, ...] = ()
+    discounts: tuple[float, ...] = ()
 
     @classmethod
     def of(
@@ -107,6 +111,8 @@ class Study:
             comparison=comparison,
             left_out=reason,
             ladders=ladders,
+            fix=tuple(fix),
+            discounts=tuple(discounts),
         )
 
     @cached_property

@@ -110,6 +110,7 @@ DRAWINGS = """
 .drawing [fill="#b3401f"] { fill: var(--loss); }
 .drawing [fill="#424a53"] { fill: var(--solid); }
 .drawing .heat { fill: var(--heat); }
+.drawing .policy[fill="#1f2328"] { stroke: var(--panel); stroke-width: 2; paint-order: stroke; }
 .chart { font-family: inherit; }
 .chart text { fill: var(--quiet); }
 .chart .grid { stroke: var(--line); }

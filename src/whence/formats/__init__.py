@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from whence.demos import Demonstrations
     from whence.machine import RewardMachine
     from whence.mdp import LabeledMDP
+    from whence.tables import Table
 
 MACHINE_FORMATS = ("json", "dot", "mermaid", "tikz", "icarte")
 PICTURES = ("svg", "png")
@@ -31,7 +32,8 @@ _MACHINE_MODULES = {
     "icarte": "icarte",
 }
 _WORLD_MODULES = {"json": "world_json", "npz": "world_npz", "map": "map"}
-_DEMOS_MODULES = {"jsonl": "demos_jsonl", "npz": "demos_npz"}
+_TABLE_MODULES = {"csv": "demos_csv", "parquet": "demos_parquet"}
+_DEMOS_MODULES = {"jsonl": "demos_jsonl", "npz": "demos_npz", **_TABLE_MODULES}
 _ENDINGS = {
     "json": (".json",),
     "dot": (".dot", ".gv"),
@@ -41,6 +43,8 @@ _ENDINGS = {
     "npz": (".npz",),
     "map": (".map",),
     "jsonl": (".jsonl",),
+    "csv": (".csv", ".tsv"),
+    "parquet": (".parquet",),
     "svg": (".svg",),
     "png": (".png",),
 }
@@ -96,10 +100,23 @@ def load_demonstrations(path: str | os.PathLike[str], mdp: LabeledMDP | None) ->
     return module.loads(files.read_bytes(path), str(path), mdp)  # type: ignore[no-any-return]
 
 
-def save_demonstrations(demos: Demonstrations, path: str | os.PathLike[str]) -> None:
+def load_table(path: str | os.PathLike[str]) -> Table:
+    """Read the cells of a table in the format that the ending names."""
+    module = _module(path, _TABLE_MODULES, "table")
+    return module.read(files.read_bytes(path), str(path))  # type: ignore[no-any-return]
+
+
+def is_table(path: str | os.PathLike[str]) -> bool:
+    """Whether a file's ending is that of a table."""
+    return any(Path(path).suffix.lower() in _ENDINGS[name] for name in _TABLE_MODULES)
+
+
+def save_demonstrations(
+    demos: Demonstrations, path: str | os.PathLike[str], mdp: LabeledMDP | None
+) -> None:
     """Write demonstrations in the format that the ending names."""
     module = _module(path, _DEMOS_MODULES, "demonstrations")
-    files.write_bytes(path, module.dumps(demos))
+    files.write_bytes(path, module.dumps(demos, mdp))
 
 
 def demonstrations_ending(path: str | os.PathLike[str]) -> None:

@@ -1,7 +1,8 @@
-"""Whether a conclusion rests on state-action pairs that a log never shows.
+"""Whether a conclusion rests on state-action pairs that a log never shows, or hardly ever.
 
 A world estimated from a log lets an unseen pair stay put. Here the pair leads to any of the states
-seen after its state, evenly, instead: what changes then rests on what nobody saw.
+seen after its state, evenly, instead: what changes then rests on what nobody saw. Where many pairs
+were seen a few times only, every conclusion is doubted: rare outcomes of theirs are missing.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import numpy as np
 
 from whence._types import Floats, Ints, frozen_own
 from whence.compare import difference_in
+from whence.coverage import THIN, coverage
+from whence.demos import Demonstrations
 from whence.mdp import LabeledMDP
 from whence.sparse import concatenated_ranges, offsets_of
 from whence.starts import restricted
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from whence.sample import PosteriorSample
 
 COMPARED = 10  # machines that are scored again
+ROUGH = 0.25  # a larger share of pairs that are unseen or thin makes the dynamics rough
 
 
 def elsewhere(mdp: LabeledMDP) -> LabeledMDP:
@@ -64,7 +68,25 @@ def _neighbours(mdp: LabeledMDP) -> tuple[Ints, Ints]:
 
 
 def doubts(posterior: Posterior, sample: PosteriorSample | None) -> list[str]:
-    """Return, in words, whether another machine is likelier if unseen pairs do otherwise."""
+    """Return, in words, what speaks against conclusions from worlds estimated from logs."""
+    rough = [_rough(mdp, demos) for mdp, demos in posterior.worlds if mdp.unseen is not None]
+    return [*filter(None, rough), *_moved(posterior, sample)]
+
+
+def _rough(mdp: LabeledMDP, demos: Demonstrations) -> str | None:
+    """Return whether too many pairs were hardly ever seen."""
+    known = coverage(demos, mdp)
+    if known.unseen + known.thin <= ROUGH * known.pairs:
+        return None
+    return (
+        f"the dynamics are known roughly: of {known.pairs} state-action pairs the log never shows "
+        f"{known.unseen}, and {known.thin} fewer than {THIN} times, so rare outcomes may be "
+        "missing: log more episodes, or give the dynamics"
+    )
+
+
+def _moved(posterior: Posterior, sample: PosteriorSample | None) -> list[str]:
+    """Return whether another machine is likelier if unseen pairs do otherwise."""
     unseen = sum(0 if mdp.unseen is None else len(mdp.unseen) for mdp, _ in posterior.worlds)
     if sample is None or not unseen or len(sample) < 2:
         return []

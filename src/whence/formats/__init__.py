@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MACHINE_FORMATS = ("json", "dot", "mermaid", "tikz", "icarte")
 PICTURES = ("svg", "png")
+SOURCES = ("pyrewardmachines",)  # written for other libraries, never read
 
 _MACHINE_MODULES = {
     "json": "machine_json",
@@ -45,6 +46,7 @@ _ENDINGS = {
     "jsonl": (".jsonl",),
     "csv": (".csv", ".tsv"),
     "parquet": (".parquet",),
+    "pyrewardmachines": (".py",),
     "svg": (".svg",),
     "png": (".png",),
 }
@@ -58,17 +60,17 @@ def load_machine(path: str | os.PathLike[str]) -> RewardMachine:
 
 def save_machine(machine: RewardMachine, path: str | os.PathLike[str]) -> None:
     """Write a machine in the format that the ending names."""
-    name = _format_of(path, (*_MACHINE_MODULES, *PICTURES), "machine")
+    name = _format_of(path, (*_MACHINE_MODULES, *PICTURES, *SOURCES), "machine")
     files.write_bytes(path, machine_bytes(machine, name))
 
 
 def machine_bytes(machine: RewardMachine, name: str) -> bytes:
-    """Return a machine in a format of `MACHINE_FORMATS` or `PICTURES`."""
+    """Return a machine in a format of `MACHINE_FORMATS`, `PICTURES` or `SOURCES`."""
     if name in PICTURES:
         from whence.drawing import machine_svg
 
         return _picture(machine_svg(machine), name)
-    text: str = _import(_MACHINE_MODULES[name]).dumps(machine)
+    text: str = _import(_MACHINE_MODULES.get(name, name)).dumps(machine)
     return text.encode("utf-8")
 
 
@@ -124,12 +126,25 @@ def demonstrations_ending(path: str | os.PathLike[str]) -> None:
     _format_of(path, tuple(_DEMOS_MODULES), "demonstrations")
 
 
+def save_product(
+    mdp: LabeledMDP, machine: RewardMachine, name: str | os.PathLike[str]
+) -> list[str]:
+    """Write the product of a world and a machine for PRISM; return the files written."""
+    texts: dict[str, str] = _import("prism").dumps(mdp, machine)
+    paths = [f"{os.fspath(name)}.{ending}" for ending in texts]
+    for path, text in zip(paths, texts.values(), strict=True):
+        files.write_bytes(path, text.encode("utf-8"))
+    return paths
+
+
 def named_for(output: str, name: str, *, alone: bool) -> str:
     """Return the file for a format: `output` where it has that ending, else with it added."""
     ending = Path(output).suffix.lower()
     if alone and ending in _ENDINGS[name]:
         return output
-    known = {e for format_name in (*MACHINE_FORMATS, *PICTURES) for e in _ENDINGS[format_name]}
+    known = {
+        e for format_name in (*MACHINE_FORMATS, *PICTURES, *SOURCES) for e in _ENDINGS[format_name]
+    }
     if ending in known:
         raise ArgumentError(
             f"-o {output}: {ending} is not the ending of {name}; leave the ending out, "

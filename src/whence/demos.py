@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from whence.checking import Findings
     from whence.coverage import Coverage
     from whence.mdp import LabeledMDP
+    from whence.trajectories import Label, Meaning
 
 UNSAID = -2  # a label that the episode leaves to the world
 
@@ -181,6 +182,69 @@ class Demonstrations:
         from whence import table_writer
 
         return table_writer.columns(self, mdp)
+
+    @classmethod
+    def from_trajectories(
+        cls,
+        trajectories: Iterable[Any] | str | os.PathLike[str],
+        *,
+        state: Meaning | None = None,
+        action: Meaning | None = None,
+        label: Label = None,
+        mdp: LabeledMDP | None = None,
+    ) -> Demonstrations:
+        """Build demonstrations from objects with `obs` and `acts`, such as those of imitation.
+
+        Args:
+            trajectories: the objects (or mappings), or the folder that imitation saved them to.
+            state: what an observation stands for: a number or a name; by default itself.
+            action: what an action stands for; by default itself.
+            label: the symbol of an observation, or None; or the key of `infos` that holds it.
+                Without, labels are left to the world.
+            mdp: the world whose names or numbers these are.
+        """
+        from whence import trajectories as records
+
+        if isinstance(trajectories, str | os.PathLike):
+            found, source = records.saved_records(trajectories), os.fspath(trajectories)
+        else:
+            found, source = list(records.records_of(trajectories)), "trajectories"
+        return records.from_records(
+            found, state=state, action=action, label=label, mdp=mdp, source=source
+        )
+
+    @classmethod
+    def from_minari(
+        cls,
+        dataset: Any,
+        *,
+        state: Meaning | None = None,
+        action: Meaning | None = None,
+        label: Label = "label",
+        mdp: LabeledMDP | None = None,
+    ) -> Demonstrations:
+        """Build demonstrations from a dataset of Minari.
+
+        Args:
+            dataset: its id, its folder, or the dataset itself.
+            state: what an observation stands for: a number or a name; by default itself.
+            action: what an action stands for; by default itself.
+            label: the symbol of an observation, or None; or the key of `infos` that holds it.
+            mdp: the world whose names or numbers these are.
+        """
+        from whence import minari
+
+        return minari.load(dataset, state=state, action=action, label=label, mdp=mdp)
+
+    def to_minari(self, dataset_id: str, mdp: LabeledMDP | None = None) -> Any:
+        """Write a dataset of Minari and return it.
+
+        Observations are the states' numbers; `infos` hold labels, and names where there are any.
+        Minari keeps datasets in the folder that MINARI_DATASETS_PATH names.
+        """
+        from whence import minari
+
+        return minari.save(self, dataset_id, mdp)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], mdp: LabeledMDP | None = None) -> Demonstrations:

@@ -47,16 +47,21 @@ class Table:
         columns: the values of each column, R entries each.
         rows: int64[R], the number of each row as messages give it.
         word: what that number counts: `line` in a text file, else `row`.
+        owner: what else messages name a row by: a word, and the column that has its number.
     """
 
     source: str
     columns: Mapping[str, Sequence[Any]]
     rows: Ints
     word: str
+    owner: tuple[str, str] | None = None
 
     def place(self, row: int, column: str) -> str:
         """Return how messages call a cell."""
-        return f"{self.source}, {self.word} {self.rows[row]}, column {column!r}"
+        first = ""
+        if self.owner is not None:
+            first = f", {self.owner[0]} {self.columns[self.owner[1]][row]}"
+        return f"{self.source}{first}, {self.word} {self.rows[row]}, column {column!r}"
 
 
 class Coded(NamedTuple):

@@ -19,7 +19,7 @@ from whence.formats import prism, pyrewardmachines
 COFFEE = whence.worlds.coffee()
 # Of `bold`, 5 steps in 8 that leave the start are paid; of `shy`, 1 in 2.
 TRAP = LabeledMDP.from_dense(
-    [[[0.2, 0.3, 0.5], [0.8, 0.1, 0.1]], [[0, 1, 0]] * 2, [[0, 0, 1]] * 2],
+    [[[0.2, 0.3, 0.5], [0.8, 0.1, 0.1]], [[0.0, 1.0, 0.0]] * 2, [[0.0, 0.0, 1.0]] * 2],
     labels=[None, "x", "p"],
     actions=["bold", "shy"],
 )

@@ -22,6 +22,7 @@ def to_arviz(run: Run) -> Any:
     posterior = variables(run)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # 0.x announces 1.x when it is imported
+        warnings.filterwarnings("ignore", "log_likelihood variable found", UserWarning)
         try:
             import arviz
         except ImportError:

@@ -149,6 +149,18 @@ def test_starts_and_policies_speak_the_names_of_the_log(tmp_path: Path) -> None:
         policy.act("attic")
 
 
+def test_a_log_that_shows_little_of_the_dynamics_is_doubted(tmp_path: Path) -> None:
+    """Thirty episodes leave more than a quarter of the pairs unseen or thin; 300 do not."""
+    for episodes, doubted in ((30, True), (300, False)):
+        demos = log_of(tmp_path, episodes, 11)
+        mdp = LabeledMDP.from_demonstrations(demos)
+        run = whence.infer(mdp, demos, states=1, expert=EXPERT, seed=0, method="exhaustive")
+        assert any("known roughly" in doubt for doubt in run.doubts) == doubted
+    run = whence.infer(WORLD.mdp, Demonstrations.load(tmp_path / "log.csv", WORLD.mdp), states=1,
+                       expert=EXPERT, seed=0, method="exhaustive")  # fmt: skip
+    assert not any("known roughly" in doubt for doubt in run.doubts)
+
+
 def two_rooms() -> Demonstrations:
     """Nobody is seen to leave the den, where staying put pays again and again."""
     episodes = [Episode([0, 1], [0], [None, "o"]), Episode([0, 0, 1], [1, 0], [None, None, "o"])]

@@ -17,7 +17,9 @@ def test_import_and_help_load_neither_numba_nor_optional_packages() -> None:
         "import sys, whence, whence.cli\n"
         "try: whence.cli.run(['--help'])\n"
         "except SystemExit: pass\n"
-        "print(sorted({'numba', 'rich', 'resvg_py', 'scipy', 'gymnasium'} & set(sys.modules)))"
+        "extras = {'arviz', 'minari', 'gymnasium', 'pandas', 'polars', 'pyarrow'}\n"
+        "extras |= {'resvg_py', 'scipy', 'xarray'}\n"
+        "print(sorted(({'numba', 'rich'} | extras) & set(sys.modules)))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stdout.splitlines()[-1] == "[]", result.stdout + result.stderr

@@ -2,6 +2,7 @@
 
 from whence import envs, report, worlds
 from whence.certainty import Certainty, arrow_certainty
+from whence.coverage import Coverage
 from whence.demos import Demonstrations, Episode
 from whence.errors import WhenceError, WhenceWarning
 from whence.evaluation import Evaluation, evaluate
@@ -29,6 +30,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Annealing",
     "Certainty",
+    "Coverage",
     "Demonstrations",
     "Difference",
     "Episode",

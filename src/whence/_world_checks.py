@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from whence._types import BLANK, Bools, Floats, Ints
+from whence._types import BLANK, Bools, Floats, Ints, frozen_own
 from whence.errors import WorldError
 from whence.sparse import offsets_of
 
@@ -172,6 +172,22 @@ def grid(value: Grid | None, n_states: int, source: str) -> Grid | None:
             f"{source}: the grid places {len(value.cells)} states of {n_states}; give each a cell"
         )
     return value
+
+
+def unseen(value: npt.ArrayLike | None, n_pairs: int, source: str) -> Ints | None:
+    """Return the pairs that nobody saw, ascending, or None where the world is no estimate."""
+    if value is None:
+        return None
+    pairs = _numbers(value)
+    if pairs is None or pairs.ndim != 1:
+        raise WorldError(f"{source}: unseen is not a list of whole numbers; give pairs s * A + a")
+    bad = ~((pairs >= 0) & (pairs < n_pairs) & (pairs == np.floor(pairs)))
+    if bad.any():
+        raise WorldError(
+            f"{source}: unseen: pair {pairs[np.argmax(bad)]:.15g} does not exist; use 0 to "
+            f"{n_pairs - 1}"
+        )
+    return frozen_own(np.unique(pairs.astype(np.int64)))
 
 
 def _numbers(value: npt.ArrayLike) -> Floats | None:

@@ -45,7 +45,10 @@ class Findings:
 
 
 def check(demos: Demonstrations, mdp: LabeledMDP) -> Findings:
-    """Compare demonstrations with a world: states, actions, transitions, labels."""
+    """Compare demonstrations with a world: names, states, actions, transitions, labels."""
+    foreign = _foreign_names(demos, mdp)
+    if foreign is not None:
+        return foreign
     found = [
         _unknown_states(demos, mdp),
         _unknown_actions(demos, mdp),
@@ -74,6 +77,32 @@ def step_states(demos: Demonstrations) -> Ints:
     surplus = np.diff(demos.state_offsets) - demos.lengths
     shift = np.concatenate([[0], np.cumsum(surplus)])[:-1]
     return np.asarray(np.arange(demos.n_steps) + np.repeat(shift, demos.lengths))
+
+
+def _foreign_names(demos: Demonstrations, mdp: LabeledMDP) -> Findings | None:
+    """Return the problem of names that were numbered without the world and differ from its."""
+    for what, names, numbers in (
+        ("state", demos.state_names, demos.states),
+        ("action", demos.action_names, demos.actions),
+    ):
+        if names is None:
+            continue
+        theirs = mdp.state_name if what == "state" else mdp.actions.__getitem__
+        limit = mdp.n_states if what == "state" else mdp.n_actions
+        strange = [
+            number
+            for number in np.unique(numbers).tolist()
+            if number >= limit or names[number] not in (theirs(number), str(number))
+        ]
+        if strange:
+            mine = names[strange[0]]
+            other = repr(theirs(strange[0])) if strange[0] < limit else "none"
+            message = (
+                f"{demos.source}: {what} {strange[0]} is {mine!r} in the log and {other} in the "
+                "world; read the log with the world: from_table(..., mdp=world)"
+            )
+            return Findings(len(strange), (message,))
+    return None
 
 
 def _unknown_states(demos: Demonstrations, mdp: LabeledMDP) -> tuple[Ints, Ints]:
@@ -129,10 +158,16 @@ def _unknown_history(demos: Demonstrations, mdp: LabeledMDP) -> tuple[Ints, Ints
     return episode_of(demos.history_offsets, np.flatnonzero(~known[demos.history]))
 
 
+def _shown(demos: Demonstrations, mdp: LabeledMDP, state: int) -> str:
+    """Return a state by its name, if the log or the world has one, or its number."""
+    names = demos.state_names or mdp.names
+    return str(state) if names is None else repr(names[state])
+
+
 def _message(
     demos: Demonstrations, mdp: LabeledMDP, kind: int, episode: int, position: int
 ) -> str:
-    place = demos.place(episode)
+    place = demos.place(episode, position if kind < 4 else None)
     states = demos.states[demos.state_offsets[episode] : demos.state_offsets[episode + 1]]
     actions = demos.actions[demos.action_offsets[episode] : demos.action_offsets[episode + 1]]
     if kind == 0:
@@ -149,7 +184,8 @@ def _message(
     if kind == 2:
         return (
             f"{place}, step {position}: action {mdp.actions[actions[position]]!r} never leads "
-            f"from state {states[position]} to state {states[position + 1]}; "
+            f"from state {_shown(demos, mdp, int(states[position]))} to state "
+            f"{_shown(demos, mdp, int(states[position + 1]))}; "
             "correct the step or the world"
         )
     field = "labels" if kind == 3 else "history"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,9 @@ from whence.sparse import concatenated_ranges, offsets_of
 
 if TYPE_CHECKING:
     from whence.checking import Findings
+    from whence.coverage import Coverage
     from whence.mdp import LabeledMDP
+    from whence.trajectories import Label, Meaning
 
 UNSAID = -2  # a label that the episode leaves to the world
 
@@ -37,9 +39,25 @@ class Episode(NamedTuple):
     history: Sequence[str] = ()
 
 
+class TableRows(NamedTuple):
+    """Where each state stands in the table that demonstrations came from.
+
+    Attributes:
+        episodes: E names.
+        rows: int64 like `states`: the number of its row.
+        word: what that number counts, `line` or `row`.
+    """
+
+    episodes: tuple[str, ...]
+    rows: Ints
+    word: str
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Demonstrations:
     """Episodes, stored flat; build them with `from_episodes`, `load` or `whence.simulate`.
+
+    Logs come in by `from_table`, `from_trajectories` and `from_minari`.
 
     Attributes:
         states: int32[sum of T or T + 1].
@@ -52,6 +70,9 @@ class Demonstrations:
         history_offsets: int64[E + 1].
         source: the file they came from, if any; messages name it.
         lines: int64[E], the line of each episode in that file, or None.
+        state_names: what the log calls each state, or None where it gives numbers.
+        action_names: what the log calls each action, or None where it gives numbers.
+        table: where each state stands in a table, or None.
     """
 
     states: Ints
@@ -64,6 +85,9 @@ class Demonstrations:
     history_offsets: Ints
     source: str = field(default="demonstrations")
     lines: Ints | None = None
+    state_names: tuple[str, ...] | None = None
+    action_names: tuple[str, ...] | None = None
+    table: TableRows | None = None
 
     @classmethod
     def from_episodes(
@@ -110,17 +134,133 @@ class Demonstrations:
         return result
 
     @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        *,
+        mdp: LabeledMDP | None = None,
+        episode: str = "episode",
+        step: str | None = None,
+        state: str = "state",
+        action: str = "action",
+        label: str | None = None,
+        numbers: bool = True,
+        gaps: str = "error",
+    ) -> Demonstrations:
+        """Build demonstrations from a table with one row a state; `docs/tables.md` says how.
+
+        Args:
+            table: a path (`*.csv`, `*.tsv`, `*.parquet`), a frame of pandas or polars, a table of
+                pyarrow, or a dictionary of columns.
+            mdp: the world, whose names or numbers of states and actions the table uses. Without
+                it names are numbered in sorted order.
+            episode: the column that says which episode a row belongs to.
+            step: the column of whole numbers that orders an episode's rows; by default `step`,
+                where there is one, else the rows are in order.
+            state: the column of states.
+            action: the column of the actions taken there; an episode's last row may have none.
+            label: the column of the states' labels, empty for blank; by default `label`, where
+                there is one, else labels are left to the world.
+            numbers: whether, without a world, whole numbers are the numbers of states and
+                actions themselves; else they are names like any others.
+            gaps: `error` refuses episodes that lack a step, `cut` keeps what is before it.
+        """
+        from whence import formats, tables
+
+        names = tables.ColumnNames(episode, step, state, action, label)
+        if isinstance(table, str | os.PathLike):
+            found = formats.load_table(table)
+        else:
+            found = tables.framed(table, "table")
+        return tables.demonstrations(found, names, mdp=mdp, numbers=numbers, gaps=gaps)
+
+    def to_table(self, mdp: LabeledMDP | None = None) -> dict[str, list[Any]]:
+        """Return the columns episode, step, state, action and, where known, label.
+
+        With `mdp`, states and actions have its names and every state its label.
+        """
+        from whence import table_writer
+
+        return table_writer.columns(self, mdp)
+
+    @classmethod
+    def from_trajectories(
+        cls,
+        trajectories: Iterable[Any] | str | os.PathLike[str],
+        *,
+        state: Meaning | None = None,
+        action: Meaning | None = None,
+        label: Label = None,
+        mdp: LabeledMDP | None = None,
+    ) -> Demonstrations:
+        """Build demonstrations from objects with `obs` and `acts`, such as those of imitation.
+
+        Args:
+            trajectories: the objects (or mappings), or the folder that imitation saved them to.
+            state: what an observation stands for: a number or a name; by default itself.
+            action: what an action stands for; by default itself.
+            label: the symbol of an observation, or None; or the key of `infos` that holds it.
+                Without, labels are left to the world.
+            mdp: the world whose names or numbers these are.
+        """
+        from whence import trajectories as records
+
+        if isinstance(trajectories, str | os.PathLike):
+            found, source = records.saved_records(trajectories), os.fspath(trajectories)
+        else:
+            found, source = list(records.records_of(trajectories)), "trajectories"
+        return records.from_records(
+            found, state=state, action=action, label=label, mdp=mdp, source=source
+        )
+
+    @classmethod
+    def from_minari(
+        cls,
+        dataset: Any,
+        *,
+        state: Meaning | None = None,
+        action: Meaning | None = None,
+        label: Label = "label",
+        mdp: LabeledMDP | None = None,
+    ) -> Demonstrations:
+        """Build demonstrations from a dataset of Minari.
+
+        Args:
+            dataset: its id, its folder, or the dataset itself.
+            state: what an observation stands for: a number or a name; by default itself.
+            action: what an action stands for; by default itself.
+            label: the symbol of an observation, or None; or the key of `infos` that holds it.
+            mdp: the world whose names or numbers these are.
+        """
+        from whence import minari
+
+        return minari.load(dataset, state=state, action=action, label=label, mdp=mdp)
+
+    def to_minari(self, dataset_id: str, mdp: LabeledMDP | None = None) -> Any:
+        """Write a dataset of Minari and return it.
+
+        Observations are the states' numbers; `infos` hold labels, and names where there are any.
+        Minari keeps datasets in the folder that MINARI_DATASETS_PATH names.
+        """
+        from whence import minari
+
+        return minari.save(self, dataset_id, mdp)
+
+    @classmethod
     def load(cls, path: str | os.PathLike[str], mdp: LabeledMDP | None = None) -> Demonstrations:
-        """Read `*.jsonl` or `*.npz`; with `mdp`, states and actions may be given by name."""
+        """Read `*.jsonl`, `*.npz` or a table, `*.csv`, `*.tsv` or `*.parquet`.
+
+        With `mdp`, states and actions may be given by name.
+        """
         from whence import formats
 
         return formats.load_demonstrations(path, mdp)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write `*.jsonl` or `*.npz`."""
+    def save(self, path: str | os.PathLike[str], mdp: LabeledMDP | None = None) -> None:
+        """Write `*.jsonl`, `*.npz` or a table, the latter with the names that `mdp` has."""
         from whence import formats
 
-        formats.save_demonstrations(self, path)
+        formats.save_demonstrations(self, path, mdp)
 
     @property
     def n_steps(self) -> int:
@@ -144,7 +284,7 @@ class Demonstrations:
         states, state_offsets = _rows(self.state_offsets, chosen)
         actions, action_offsets = _rows(self.action_offsets, chosen)
         history, history_offsets = _rows(self.history_offsets, chosen)
-        return Demonstrations.from_flat(
+        result = Demonstrations.from_flat(
             self.states[states],
             state_offsets,
             self.actions[actions],
@@ -156,9 +296,30 @@ class Demonstrations:
             source=self.source,
             lines=None if self.lines is None else self.lines[chosen],
         )
+        table = None
+        if self.table is not None:
+            names = tuple(self.table.episodes[i] for i in chosen.tolist())
+            table = TableRows(names, frozen_own(self.table.rows[states]), self.table.word)
+        kept = {"state_names": self.state_names, "action_names": self.action_names}
+        return replace(result, table=table, **kept)  # type: ignore[arg-type]
 
-    def place(self, episode: int) -> str:
-        """Return how messages call an episode: by its line, where it came from a file."""
+    def coverage(self, mdp: LabeledMDP) -> Coverage:
+        """Return how often each state-action pair of a world was seen; print it."""
+        from whence import coverage
+
+        return coverage.coverage(self, mdp)
+
+    def place(self, episode: int, position: int | None = None) -> str:
+        """Return how messages call an episode: by its line, where it came from a file.
+
+        In a table each of its states, numbered by `position`, has a line of its own.
+        """
+        if self.table is not None:
+            name = f"episode {self.table.episodes[episode]!r}"
+            if position is None:
+                return f"{self.source}, {name}"
+            row = self.table.rows[self.state_offsets[episode] + position]
+            return f"{self.source}, {self.table.word} {row}, {name}"
         if self.lines is not None:
             return f"{self.source}, line {self.lines[episode]}"
         return f"{self.source}, episode {episode}"

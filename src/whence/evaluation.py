@@ -191,4 +191,5 @@ def _within_reach(mdp: LabeledMDP, length: int) -> LabeledMDP:
         initial_states=new[mdp.initial_states],
         names=None,
         grid=None,
+        unseen=None,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from whence.errors import WhenceWarning, WorldError
 from whence.sparse import concatenated_ranges
 
 if TYPE_CHECKING:
+    from whence.demos import Demonstrations
     from whence.envs.labelling import Label
     from whence.grid import Grid
 
@@ -43,6 +44,8 @@ class LabeledMDP:
         initial_probabilities: float64[I].
         names: S state names, or None.
         grid: where the states lie, for worlds that are grids, or None.
+        unseen: of a world estimated from a log, int64[..]: the pairs s * A + a, ascending, that
+            the log never shows; else None.
     """
 
     actions: tuple[str, ...]
@@ -55,6 +58,7 @@ class LabeledMDP:
     initial_probabilities: Floats
     names: tuple[str, ...] | None = None
     grid: Grid | None = None
+    unseen: Ints | None = None
 
     @classmethod
     def from_triples(
@@ -68,6 +72,7 @@ class LabeledMDP:
         initial: Initial = 0,
         names: Iterable[str] | None = None,
         grid: Grid | None = None,
+        unseen: npt.ArrayLike | None = None,
         source: str = "world",
     ) -> LabeledMDP:
         """Build a world from rows (state, action, successor, probability).
@@ -84,6 +89,7 @@ class LabeledMDP:
             initial: a state, or (state, probability) pairs.
             names: a name per state.
             grid: where the states lie.
+            unseen: pairs s * A + a that nobody saw, where the world is estimated from a log.
             source: what messages call this world.
         """
         n_states = checks.count(states, "states", source)
@@ -105,6 +111,7 @@ class LabeledMDP:
             initial_probabilities=frozen_own(weights),
             names=checks.names(names, n_states, source),
             grid=checks.grid(grid, n_states, source),
+            unseen=checks.unseen(unseen, n_states * len(action_names), source),
         )
         _warn_unreadable(world, source)
         return world
@@ -187,6 +194,36 @@ class LabeledMDP:
             env, label=label, alphabet=alphabet, actions=actions, initial=initial,
             steps=steps, seed=seed,
         ).mdp  # fmt: skip
+
+    @classmethod
+    def from_demonstrations(
+        cls,
+        demos: Demonstrations,
+        *,
+        labels: Mapping[str | int, str | None] | None = None,
+        alphabet: Iterable[str] | None = None,
+        actions: Sequence[str] | None = None,
+        smoothing: float = 0.1,
+    ) -> LabeledMDP:
+        """Estimate a world from demonstrations alone; `demos.coverage(world)` says how well.
+
+        Probabilities are Dirichlet means: `smoothing` is the weight, in steps, of a prior that is
+        uniform over the successors seen from a state under any action and the state itself. A
+        state-action pair that was never seen stays put, and stands in `unseen`. Episodes start
+        as often in a state as they do in the log.
+
+        Args:
+            demos: with labels, each state always having the same one, or with `labels` below.
+            labels: the symbol of each state, by name or number, in place of the log's.
+            alphabet: the symbols, in order; by default those of the log, sorted.
+            actions: the action names, where the log gives numbers.
+            smoothing: the weight of the prior; 0 takes the frequencies as they are.
+        """
+        from whence import estimation
+
+        return estimation.estimate(
+            demos, labels=labels, alphabet=alphabet, actions=actions, smoothing=smoothing
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> LabeledMDP:
@@ -285,6 +322,7 @@ class LabeledMDP:
             "probabilities",
             "initial_states",
             "initial_probabilities",
+            "unseen",
         )
         return (
             (self.actions, self.alphabet, self.names, self.grid)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -9,12 +10,13 @@ import numpy as np
 
 from whence._types import Floats, Ints, frozen_own
 from whence.engines import reference
-from whence.errors import ArgumentError
+from whence.errors import ArgumentError, WhenceWarning
 from whence.expert import Expert, best_actions, checked_discount, evenly
 from whence.joint import joint_machine
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
 from whence.product import checked_rewards, in_world, product
+from whence.reliance import relied_on
 
 if TYPE_CHECKING:
     from whence.sample import PosteriorSample
@@ -28,16 +30,34 @@ class Policy:
         machine: the machine that keeps track; it reads the world's labels.
         probabilities: float[n, S, A], the probability of each action.
         discount: the discount that the policy was made for.
+        state_names: S names, or None.
+        action_names: A names, or None.
     """
 
     machine: RewardMachine
     probabilities: Floats
     discount: float
+    state_names: tuple[str, ...] | None = None
+    action_names: tuple[str, ...] | None = None
 
     @property
     def actions(self) -> Ints:
         """int64[n, S]: a most likely action, the first where several are."""
         return np.asarray(self.probabilities.argmax(axis=2))
+
+    def act(self, state: str | int, memory: str | int = 0) -> str:
+        """Return the name of a most likely action.
+
+        Args:
+            state: the world's state, by name or number.
+            memory: the machine's state, by name or number; at first the initial one.
+        """
+        _, states, actions = self.probabilities.shape
+        names = self.state_names or tuple(str(s) for s in range(states))
+        place = _place(state, names, "state")
+        which = _place(memory, self.machine.state_names, "machine state")
+        called = self.action_names or tuple(str(a) for a in range(actions))
+        return called[int(self.actions[which, place])]
 
     def in_world(self, mdp: LabeledMDP) -> Policy:
         """Return the policy with its machine's columns in the order of the world's alphabet."""
@@ -88,12 +108,41 @@ def plan(mdp: LabeledMDP, machine: RewardMachine | PosteriorSample, discount: fl
     """
     if not isinstance(machine, RewardMachine):
         machine = joint_machine(machine, alphabet=mdp.alphabet)
-    chosen = best_actions(optimal_q(mdp, machine, discount))
-    return Policy(in_world(machine, mdp), frozen_own(evenly(chosen)), discount)
+    q = optimal_q(mdp, machine, discount)
+    policy = _policy(mdp, machine, evenly(best_actions(q)), discount)
+    count = relied_on(mdp, policy, q.max(axis=2))
+    if count:
+        warnings.warn(
+            f"the policy counts on {count} state-action pairs that the log behind this world "
+            "never shows and that are taken to stay put; see demos.coverage(world)",
+            WhenceWarning,
+            stacklevel=2,
+        )
+    return policy
 
 
 def expert_policy(mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> Policy:
     """Return how an expert acts who wants what the machine pays."""
     q = optimal_q(mdp, machine, expert.discount)
     probabilities = expert.action_probabilities(q)
-    return Policy(in_world(machine, mdp), frozen_own(probabilities), expert.discount)
+    return _policy(mdp, machine, probabilities, expert.discount)
+
+
+def _policy(
+    mdp: LabeledMDP, machine: RewardMachine, probabilities: Floats, discount: float
+) -> Policy:
+    named = mdp.names is not None or mdp.grid is not None
+    states = tuple(mdp.state_name(s) for s in range(mdp.n_states)) if named else None
+    return Policy(in_world(machine, mdp), frozen_own(probabilities), discount, states, mdp.actions)
+
+
+def _place(value: str | int, names: tuple[str, ...], what: str) -> int:
+    if value in names:
+        return names.index(str(value))
+    if not isinstance(value, str) and 0 <= value < len(names):
+        return int(value)
+    raise ArgumentError(
+        f"{what} {value!r}: there is none of that name; give one of {', '.join(names[:8])}"
+        + (", ..." if len(names) > 8 else "")
+        + f" or a number from 0 to {len(names) - 1}"
+    )

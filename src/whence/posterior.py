@@ -160,6 +160,19 @@ class Posterior:
             ]
         return result
 
+    def in_worlds(self, worlds: Sequence[LabeledMDP]) -> Posterior:
+        """Return the same posterior with other worlds behind the same demonstrations."""
+        pairs = [(mdp, demos) for mdp, (_, demos) in zip(worlds, self.worlds, strict=True)]
+        return Posterior(
+            pairs,
+            expert=self.expert,
+            prior=self.prior,
+            rewards=self.levels,
+            temperature=self.temperature,
+            tolerance=self.tolerance,
+            threads=self._engines[0].threads,
+        )
+
     def forget(self) -> None:
         """Forget every log likelihood; the next ones are computed anew."""
         self._remembered.clear()

@@ -197,6 +197,12 @@ class PosteriorSample:
         )
 
 
+def draw_classes(sample: PosteriorSample, draws: Draws) -> Ints:
+    """Return int64[N]: the class of each of the draws that a sample was made from."""
+    members, kind = _members(draws, sample.language)
+    return np.asarray(members.owner[kind])
+
+
 def _members(draws: Draws, possible: Language) -> tuple[Members, Ints]:
     """Return the different minimised machines, and that of each draw, int64[N].
 

@@ -26,11 +26,13 @@ class Start(NamedTuple):
         world: its number, where there are several.
         state: the world's state.
         nats: how much an episode from there tells, on average.
+        name: what the world calls the state.
     """
 
     world: int
     state: int
     nats: float
+    name: str = ""
 
 
 def information(
@@ -80,7 +82,7 @@ def best_start(
         there, back = _information(mdp, one, other, length), _information(mdp, other, one, length)
         nats = share * there + (1 - share) * back
         state = int(nats.argmax())
-        found.append(Start(number, state, float(nats[state])))
+        found.append(Start(number, state, float(nats[state]), mdp.state_name(state)))
     return max(found, key=lambda start: start.nats)
 
 

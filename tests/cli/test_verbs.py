@@ -240,3 +240,29 @@ def test_the_demo_tells_the_whole_story(run: Any, tmp_path: Path) -> None:
     code, out, err = run("demo --seed 3 -o run --json")
     assert code == 0, err
     assert set(msgspec.json.decode(out)) == _documented_keys("demo")
+
+
+def test_tables_stand_for_demonstrations_and_for_worlds(run: Any) -> None:
+    assert run("simulate coffee -o log.csv --episodes 30 --seed 1")[0] == 0
+    head = Path("log.csv").read_text(encoding="utf-8").splitlines()[:2]
+    assert head[0] == "episode,step,state,action,label"
+    assert head[1].startswith('0,0,"(10, 3)",')
+    code, out, _ = run("check coffee log.csv")
+    assert (code, out.split(",")[0]) == (0, "ok: 30 episodes")
+    code, out, _ = run("world log.csv -o world.json --json")
+    document = msgspec.json.decode(out)
+    assert document["coverage"]["steps"] == 3000
+    assert document["coverage"]["seen"] + document["coverage"]["unseen"] == 4 * document["states"]
+    assert "(10, 3)" in (whence.LabeledMDP.load("world.json").names or ())
+    for world in ("world.json", "log.csv"):
+        code, out, err = run(f"score {world} log.csv coffee --json")
+        assert code == 0
+        assert msgspec.json.decode(out)["steps"] == 3000
+        assert ("estimated from this log" in err) == (world == "log.csv")
+
+
+def test_a_cell_that_is_wrong_is_named_with_file_line_and_column(run: Any) -> None:
+    Path("log.csv").write_text('episode,state,action\n1,"(10, 3)",left\n1,attic,left\n')
+    code, _, err = run("check coffee log.csv")
+    assert code == 1
+    assert "log.csv, line 3, column 'state': the world has no state 'attic'" in err

@@ -16,10 +16,12 @@ def command(world: str, demos: str, out: Output) -> int:
     import numpy as np
 
     from whence.checking import Findings
-    from whence.cli.inputs import setting
+    from whence.cli.inputs import setting, warn_estimated
     from whence.demos import Demonstrations
 
-    mdp = setting(world).mdp
+    given = setting(world)
+    warn_estimated(given, world, out)
+    mdp = given.mdp
     episodes = Demonstrations.load(demos, mdp)
     findings = episodes.check(mdp)
     if not episodes.n_steps:

@@ -12,7 +12,13 @@ import click
 from whence.cli.console import Output, output_options
 
 PACKAGES = ("numpy", "numba", "msgspec", "click", "rich")
-EXTRAS = {"bench": ("quantecon", "quantecon"), "plot": ("resvg_py", "resvg-py")}
+EXTRAS = {
+    "arviz": ("arviz", "arviz"),
+    "bench": ("quantecon", "quantecon"),
+    "minari": ("minari", "minari"),
+    "plot": ("resvg_py", "resvg-py"),
+    "tables": ("pyarrow", "pyarrow"),
+}
 
 
 @click.command("doctor")

@@ -6,6 +6,8 @@ import click
 
 from whence.cli.console import Output, output_options
 
+PRISM = "prism"
+
 
 @click.command("export")
 @click.argument("machine")
@@ -14,7 +16,7 @@ from whence.cli.console import Output, output_options
     "targets",
     required=True,
     metavar="FORMATS",
-    help="Some of json,dot,mermaid,tikz,svg,png,icarte, separated by commas.",
+    help="Some of json,dot,mermaid,tikz,svg,png,icarte,pyrewardmachines,prism, by commas.",
 )
 @click.option(
     "-o",
@@ -22,18 +24,33 @@ from whence.cli.console import Output, output_options
     metavar="FILE",
     help="Where to; for several formats, a name to which each adds its ending.",
 )
+@click.option("--world", metavar="WORLD", help="Of prism: the product with it is written.")
 @output_options
-def command(machine: str, targets: str, output: str | None, out: Output) -> None:
+def command(
+    machine: str, targets: str, output: str | None, world: str | None, out: Output
+) -> None:
     """Write MACHINE, a file, a run folder or a built-in world's task, in other formats."""
     from whence import files, formats
     from whence.cli import inputs
     from whence.errors import ArgumentError
 
     names = [name.strip() for name in targets.split(",")]
-    known = (*formats.MACHINE_FORMATS, *formats.PICTURES)
+    known = (*formats.MACHINE_FORMATS, *formats.PICTURES, *formats.SOURCES, PRISM)
     for name in names:
         if name not in known:
             raise ArgumentError(f"--to {name}: no such format; known are {', '.join(known)}")
+    if PRISM in names:
+        if len(names) > 1 or world is None or output is None:
+            raise ArgumentError(
+                "--to prism writes the product with a world, by itself: add --world WORLD and "
+                "-o NAME, as in '--to prism --world coffee -o product'"
+            )
+        mdp = inputs.setting(world).mdp
+        paths = formats.save_product(mdp, inputs.machine_in(machine, mdp), output)
+        _written(paths, out)
+        return
+    if world is not None:
+        raise ArgumentError("--world is for --to prism; leave it out")
     exported = inputs.machine(machine)
     contents = [formats.machine_bytes(exported, name) for name in names]
     if output is None:
@@ -44,5 +61,9 @@ def command(machine: str, targets: str, output: str | None, out: Output) -> None
     paths = [formats.named_for(output, name, alone=len(names) == 1) for name in names]
     for path, content in zip(paths, contents, strict=True):
         files.write_bytes(path, content)
+    _written(paths, out)
+
+
+def _written(paths: list[str], out: Output) -> None:
     out.document({"written": paths})
     out.show("\n".join(f"wrote {path}" for path in paths))

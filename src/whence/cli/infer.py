@@ -100,6 +100,7 @@ def command(
 
     check_free(output)
     given = inputs.setting(world, start)
+    inputs.warn_estimated(given, world, out)
     job = make_job(
         given.mdp,
         Demonstrations.load(demos, given.mdp),

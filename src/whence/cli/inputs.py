@@ -6,6 +6,10 @@ import math
 import os
 from pathlib import Path
 
+from whence import formats
+from whence.cli.console import Output
+from whence.coverage import Coverage
+from whence.demos import Demonstrations
 from whence.errors import ArgumentError, FileError, MachineError
 from whence.expert import Expert
 from whence.machine import RewardMachine
@@ -24,9 +28,12 @@ EPISODES = 100
 class Setting:
     """A world given on the command line, with what is known about it beforehand."""
 
-    def __init__(self, mdp: LabeledMDP, built_in: World | None) -> None:
+    def __init__(
+        self, mdp: LabeledMDP, built_in: World | None, coverage: Coverage | None = None
+    ) -> None:
         self.mdp = mdp
         self.built_in = built_in
+        self.coverage = coverage
 
     @property
     def episodes(self) -> int:
@@ -71,17 +78,31 @@ class Setting:
 
 
 def setting(world: str, start: str | None = None) -> Setting:
-    """Return the world that an argument names: a built-in one, or a file."""
+    """Return the world that an argument names: a built-in one, a file, or a table.
+
+    A table of demonstrations stands for the world that is estimated from it.
+    """
+    built_in = coverage = None
     if world in BUILT_IN:
         built_in = BUILT_IN[world](None)
         mdp = built_in.mdp
+    elif formats.is_table(world):
+        log = Demonstrations.from_table(world, numbers=False)
+        mdp = LabeledMDP.from_demonstrations(log)
+        coverage = log.coverage(mdp)
     else:
-        built_in = None
         _refuse_unknown(world, "world")
         mdp = LabeledMDP.load(world)
     if start is not None:
         mdp = mdp.with_initial(_start(mdp, start))
-    return Setting(mdp, built_in)
+    return Setting(mdp, built_in, coverage)
+
+
+def warn_estimated(given: Setting, world: str, out: Output) -> None:
+    """Say how much of the dynamics is known where the world is estimated from a log."""
+    if given.coverage is not None:
+        text = str(given.coverage).replace("\n", "; ")
+        out.warn(f"{world}: the dynamics are estimated from this log: {text}")
 
 
 def machine_in(name: str, mdp: LabeledMDP) -> RewardMachine:

@@ -43,6 +43,7 @@ def command(
     from whence.posterior import Posterior
 
     given = inputs.setting(world)
+    inputs.warn_estimated(given, world, out)
     scored = [inputs.machine_in(name, given.mdp) for name in machines]
     levels = inputs.levels(rewards, scored)
     expert = given.expert(alpha, discount, lapse, inputs.INFERENCE_ALPHA)

@@ -9,7 +9,7 @@ from whence.cli.console import Output, output_options
 
 @click.command("simulate")
 @click.argument("world")
-@click.option("-o", "--output", metavar="DEMOS", required=True, help="Write .jsonl or .npz.")
+@click.option("-o", "--output", metavar="DEMOS", required=True, help=".jsonl, .npz or .csv.")
 @click.option("--episodes", type=int, help="How many episodes.  [default: the world's, or 100]")
 @click.option("--length", type=int, help="Steps in each.  [default: the world's, or 100]")
 @click.option("--alpha", type=float, help="Rationality, or inf.  [default: 30]")
@@ -49,7 +49,7 @@ def command(
         length=given.length if length is None else length,
         seed=seed,
     )
-    demos.save(output)
+    demos.save(output, given.mdp)
     out.document(
         {
             "written": output,

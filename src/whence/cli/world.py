@@ -15,10 +15,14 @@ MOST_DRAWN = 10_000  # cells that a terminal can show
 @click.option("--start", metavar="X,Y", help="Start there instead.")
 @output_options
 def command(world: str, output: str | None, start: str | None, out: Output) -> None:
-    """Show WORLD, a built-in name or a file, or write it out."""
+    """Show WORLD, a built-in name or a file, or write it out.
+
+    A table of demonstrations (.csv, .tsv, .parquet) gives the world that is estimated from it.
+    """
     from whence.cli.inputs import setting
 
-    mdp = setting(world, start).mdp
+    given = setting(world, start)
+    mdp, coverage = given.mdp, given.coverage
     if output is not None:
         mdp.save(output)
     out.document(
@@ -35,9 +39,12 @@ def command(world: str, output: str | None, start: str | None, out: Output) -> N
                 )
             ],
             "labelled_states": int((mdp.labels >= 0).sum()),
+            "coverage": None if coverage is None else coverage.document(),
             "written": output,
         }
     )
+    if coverage is not None:
+        out.show(str(coverage))
     if output is None:
         drawn = mdp.grid is not None and mdp.grid.width * mdp.grid.height <= MOST_DRAWN
         out.show(repr(mdp)[1:-1], str(mdp) if drawn else "")

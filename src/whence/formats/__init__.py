@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from whence.demos import Demonstrations
     from whence.machine import RewardMachine
     from whence.mdp import LabeledMDP
+    from whence.tables import Table
 
 MACHINE_FORMATS = ("json", "dot", "mermaid", "tikz", "icarte")
 PICTURES = ("svg", "png")
+SOURCES = ("pyrewardmachines",)  # written for other libraries, never read
 
 _MACHINE_MODULES = {
     "json": "machine_json",
@@ -31,7 +33,8 @@ _MACHINE_MODULES = {
     "icarte": "icarte",
 }
 _WORLD_MODULES = {"json": "world_json", "npz": "world_npz", "map": "map"}
-_DEMOS_MODULES = {"jsonl": "demos_jsonl", "npz": "demos_npz"}
+_TABLE_MODULES = {"csv": "demos_csv", "parquet": "demos_parquet"}
+_DEMOS_MODULES = {"jsonl": "demos_jsonl", "npz": "demos_npz", **_TABLE_MODULES}
 _ENDINGS = {
     "json": (".json",),
     "dot": (".dot", ".gv"),
@@ -41,6 +44,9 @@ _ENDINGS = {
     "npz": (".npz",),
     "map": (".map",),
     "jsonl": (".jsonl",),
+    "csv": (".csv", ".tsv"),
+    "parquet": (".parquet",),
+    "pyrewardmachines": (".py",),
     "svg": (".svg",),
     "png": (".png",),
 }
@@ -54,17 +60,17 @@ def load_machine(path: str | os.PathLike[str]) -> RewardMachine:
 
 def save_machine(machine: RewardMachine, path: str | os.PathLike[str]) -> None:
     """Write a machine in the format that the ending names."""
-    name = _format_of(path, (*_MACHINE_MODULES, *PICTURES), "machine")
+    name = _format_of(path, (*_MACHINE_MODULES, *PICTURES, *SOURCES), "machine")
     files.write_bytes(path, machine_bytes(machine, name))
 
 
 def machine_bytes(machine: RewardMachine, name: str) -> bytes:
-    """Return a machine in a format of `MACHINE_FORMATS` or `PICTURES`."""
+    """Return a machine in a format of `MACHINE_FORMATS`, `PICTURES` or `SOURCES`."""
     if name in PICTURES:
         from whence.drawing import machine_svg
 
         return _picture(machine_svg(machine), name)
-    text: str = _import(_MACHINE_MODULES[name]).dumps(machine)
+    text: str = _import(_MACHINE_MODULES.get(name, name)).dumps(machine)
     return text.encode("utf-8")
 
 
@@ -96,10 +102,23 @@ def load_demonstrations(path: str | os.PathLike[str], mdp: LabeledMDP | None) ->
     return module.loads(files.read_bytes(path), str(path), mdp)  # type: ignore[no-any-return]
 
 
-def save_demonstrations(demos: Demonstrations, path: str | os.PathLike[str]) -> None:
+def load_table(path: str | os.PathLike[str]) -> Table:
+    """Read the cells of a table in the format that the ending names."""
+    module = _module(path, _TABLE_MODULES, "table")
+    return module.read(files.read_bytes(path), str(path))  # type: ignore[no-any-return]
+
+
+def is_table(path: str | os.PathLike[str]) -> bool:
+    """Whether a file's ending is that of a table."""
+    return any(Path(path).suffix.lower() in _ENDINGS[name] for name in _TABLE_MODULES)
+
+
+def save_demonstrations(
+    demos: Demonstrations, path: str | os.PathLike[str], mdp: LabeledMDP | None
+) -> None:
     """Write demonstrations in the format that the ending names."""
     module = _module(path, _DEMOS_MODULES, "demonstrations")
-    files.write_bytes(path, module.dumps(demos))
+    files.write_bytes(path, module.dumps(demos, mdp))
 
 
 def demonstrations_ending(path: str | os.PathLike[str]) -> None:
@@ -107,12 +126,25 @@ def demonstrations_ending(path: str | os.PathLike[str]) -> None:
     _format_of(path, tuple(_DEMOS_MODULES), "demonstrations")
 
 
+def save_product(
+    mdp: LabeledMDP, machine: RewardMachine, name: str | os.PathLike[str]
+) -> list[str]:
+    """Write the product of a world and a machine for PRISM; return the files written."""
+    texts: dict[str, str] = _import("prism").dumps(mdp, machine)
+    paths = [f"{os.fspath(name)}.{ending}" for ending in texts]
+    for path, text in zip(paths, texts.values(), strict=True):
+        files.write_bytes(path, text.encode("utf-8"))
+    return paths
+
+
 def named_for(output: str, name: str, *, alone: bool) -> str:
     """Return the file for a format: `output` where it has that ending, else with it added."""
     ending = Path(output).suffix.lower()
     if alone and ending in _ENDINGS[name]:
         return output
-    known = {e for format_name in (*MACHINE_FORMATS, *PICTURES) for e in _ENDINGS[format_name]}
+    known = {
+        e for format_name in (*MACHINE_FORMATS, *PICTURES, *SOURCES) for e in _ENDINGS[format_name]
+    }
     if ending in known:
         raise ArgumentError(
             f"-o {output}: {ending} is not the ending of {name}; leave the ending out, "

@@ -30,8 +30,8 @@ class _NamedLine(_Line, omit_defaults=True, forbid_unknown_fields=True):
     actions: list[int | str]  # type: ignore[assignment]
 
 
-def dumps(demos: Demonstrations) -> bytes:
-    """Write demonstrations."""
+def dumps(demos: Demonstrations, mdp: LabeledMDP | None = None) -> bytes:
+    """Write demonstrations; the world is not needed."""
     encoder = msgspec.json.Encoder()
     return b"".join(
         encoder.encode(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 
@@ -31,6 +33,7 @@ class _Document(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
     transitions: list[tuple[int, int, int, float]]
     names: list[str] | None = None
     grid: _Grid | None = None
+    unseen: list[tuple[int, int]] | None = None
 
 
 def dumps(mdp: LabeledMDP) -> bytes:
@@ -46,6 +49,7 @@ def dumps(mdp: LabeledMDP) -> bytes:
             transitions=_rows(mdp),
             names=None if mdp.names is None else list(mdp.names),
             grid=None if mdp.grid is None else _grid_out(mdp.grid),
+            unseen=unseen_of(mdp),
         )
     )
 
@@ -63,6 +67,7 @@ def loads(data: bytes, source: str) -> LabeledMDP:
             initial=document.initial,
             names=document.names,
             grid=None if document.grid is None else _grid_in(document.grid),
+            unseen=unseen_in(document.unseen, len(document.actions), source),
             source=source,
         )
     except OverflowError:
@@ -82,6 +87,27 @@ def initial_of(mdp: LabeledMDP) -> int | list[tuple[int, float]]:
     if len(mdp.initial_states) == 1:
         return int(mdp.initial_states[0])
     return list(zip(mdp.initial_states.tolist(), mdp.initial_probabilities.tolist(), strict=True))
+
+
+def unseen_of(mdp: LabeledMDP) -> list[tuple[int, int]] | None:
+    """Return the (state, action) pairs that the log behind an estimated world never shows."""
+    if mdp.unseen is None:
+        return None
+    return [divmod(pair, mdp.n_actions) for pair in mdp.unseen.tolist()]
+
+
+def unseen_in(
+    pairs: Sequence[Sequence[int]] | None, n_actions: int, source: str
+) -> list[int] | None:
+    """Return (state, action) pairs as numbers s * A + a."""
+    if pairs is None:
+        return None
+    for _, action in pairs:
+        if not 0 <= action < n_actions:
+            raise FormatError(
+                f"{source}: unseen: action {action} does not exist; use 0 to {n_actions - 1}"
+            )
+    return [state * n_actions + action for state, action in pairs]
 
 
 def pairs_of(mdp: LabeledMDP) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

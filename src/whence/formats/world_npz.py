@@ -2,7 +2,8 @@
 
 format, states, actions[A], alphabet[m], labels int[S] (-1 is blank; strings, "" for blank, are
 read too), initial (a state, or float[I, 2]), transitions float[N, 4] and, where there are any,
-names[S], grid_size int[2], grid_cells int[S, 2], grid_walls int[W, 3] (x, y, 0 right or 1 up).
+names[S], grid_size int[2], grid_cells int[S, 2], grid_walls int[W, 3] (x, y, 0 right or 1 up),
+unseen int[.., 2] (state, action).
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import numpy.typing as npt
 
 from whence.errors import FormatError, WhenceError
 from whence.formats import arrays as npz
-from whence.formats.world_json import TAG, initial_of, pairs_of, placed
+from whence.formats.world_json import TAG, initial_of, pairs_of, placed, unseen_in
 from whence.grid import SIDES, Grid
 from whence.mdp import Initial, LabeledMDP
 
 REQUIRED = ("format", "states", "actions", "alphabet", "initial", "labels", "transitions")
 GRID = ("grid_size", "grid_cells", "grid_walls")
-OPTIONAL = ("names", *GRID)
+OPTIONAL = ("names", *GRID, "unseen")
 
 
 def dumps(mdp: LabeledMDP) -> bytes:
@@ -41,6 +42,8 @@ def dumps(mdp: LabeledMDP) -> bytes:
         fields["names"] = npz.text_array(mdp.names, "state name")
     if mdp.grid is not None:
         fields |= _grid_out(mdp.grid)
+    if mdp.unseen is not None:
+        fields["unseen"] = np.stack(np.divmod(mdp.unseen, mdp.n_actions), axis=1)
     return npz.write(fields)
 
 
@@ -58,10 +61,19 @@ def loads(data: bytes, source: str) -> LabeledMDP:
             initial=_initial(fields["initial"], source),
             names=npz.strings(fields, "names", source) if "names" in fields else None,
             grid=_grid_in(fields, source) if any(f in fields for f in GRID) else None,
+            unseen=_unseen(fields.get("unseen"), len(fields["actions"]), source),
             source=source,
         )
     except WhenceError as error:
         raise FormatError(placed(error, source)) from None
+
+
+def _unseen(value: npt.NDArray[Any] | None, n_actions: int, source: str) -> list[int] | None:
+    if value is None:
+        return None
+    if value.ndim != 2 or value.shape[1] != 2 or value.dtype.kind not in "iu":
+        raise FormatError(f"{source}: unseen must be int[.., 2], rows state, action")
+    return unseen_in(value.tolist(), n_actions, source)
 
 
 def _labels(value: npt.NDArray[Any], source: str) -> npt.NDArray[Any] | list[str | None]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from whence import unseen
 from whence.certainty import arrow_certainty
 from whence.posterior import Posterior
 from whence.runs import events, folder
@@ -70,7 +71,7 @@ def _run(how: Method, state: Any, problem: Problem, settings: Any, records: Tape
         prior=posterior.prior,
         rewards=posterior.levels,
         stopped="",
-        doubts=tuple(how.doubts(state, records, problem, settings)),
+        doubts=(*how.doubts(state, records, problem, settings), *unseen.doubts(posterior, sample)),
         draws=draws,
         posterior=sample,
         certainty=() if sample is None else arrow_certainty(posterior, machine, sample),

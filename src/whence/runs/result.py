@@ -95,6 +95,17 @@ class Run:
         """The number of steps made."""
         return len(self.trace.score)
 
+    def to_arviz(self) -> Any:
+        """Return the draws for ArviZ: an InferenceData (0.x) or a DataTree (1.x).
+
+        Chains are the independent ladders. Variables: `n_states`, `alpha`, `lapse`, `discount`,
+        `log_likelihood`, `log_prior`, and `machine`, the number of the drawn machine's class in
+        `posterior.machines`.
+        """
+        from whence.runs import arviz
+
+        return arviz.to_arviz(self)
+
     def __repr__(self) -> str:
         return (
             f"<Run: {self.best.n_states} states, score {self.score:.2f}, {self.method}, "

@@ -115,19 +115,24 @@ def needed(shares: Floats) -> float:
 
 
 def picture(curves: dict[str, Floats], optimum: float) -> str:
-    """Return the median and the worst curve of all seeds, as SVG; curves are float64[seeds, .]."""
+    """Return the curves of all seeds, each float64[seeds, .], as SVG: median and worst."""
     episodes = EVERY * np.arange(1, EPISODES // EVERY + 1)
     guide = Line("95%", ((0, ENOUGH), (EPISODES, ENOUGH)), guide=True)
+    shown = {
+        "Median": {name: np.median(each, axis=0) for name, each in curves.items()},
+        "Best so far, worst": {
+            name: np.maximum.accumulate(each, axis=1).min(axis=0) for name, each in curves.items()
+        },
+    }
     panels = []
-    for title, of in (("Median", np.median), ("Worst", np.min)):
-        lines = [
-            Line(name, tuple(zip(episodes, of(each, axis=0) / optimum, strict=True)), dots=False)
-            for name, each in curves.items()
+    for title, lines in shown.items():
+        drawn_lines = [
+            Line(name, tuple(zip(episodes, line / optimum, strict=True)), dots=False)
+            for name, line in lines.items()
         ]
         what = f"{title} of {len(curves['CRM'])} seeds"
-        panels.append(
-            Panel(what, "episodes", "share of the optimal return", (*lines, guide), linear=True)
-        )
+        axes = "episodes", "share of the optimal return"
+        panels.append(Panel(what, *axes, (*drawn_lines, guide), linear=True))
     return drawn(tuple(panels), "Learning the inferred coffee task")
 
 

@@ -50,10 +50,10 @@ class LinearAxis:
 
 
 def linear_axis_for(values: Iterable[float]) -> LinearAxis:
-    """Return an axis from 0 that shows values of at least 0, with four to eight ticks."""
+    """Return an axis from 0 that shows values of at least 0, with six ticks at most."""
     high = max(values)
     power = 10.0 ** math.floor(math.log10(high))
-    step = next(power * part for part in (0.1, 0.2, 0.25, 0.5, 1, 2) if high / power / part <= 8)
+    step = next(power * part for part in (0.1, 0.2, 0.25, 0.5, 1, 2) if high / power / part <= 5)
     count = math.ceil(high / step - 1e-9)
     return LinearAxis(0.0, count * step, tuple(round(i * step, 12) for i in range(count + 1)))
 

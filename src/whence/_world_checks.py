@@ -112,6 +112,8 @@ def compressed(
 ) -> tuple[Ints, Ints, Floats]:
     """Return offsets, successors and probabilities; every row sums to 1."""
     pair = state * len(action_names) + action
+    if len(pair) < n_states * len(action_names):
+        _raise_missing(pair, n_states * len(action_names), action_names, source)
     bad = np.flatnonzero(~(probability >= 0) | ~np.isfinite(probability))
     if len(bad):
         first = bad[np.argmin(pair[bad])]
@@ -263,6 +265,13 @@ def _merged(
 def _place(pair: int, action_names: tuple[str, ...], source: str) -> str:
     state, action = divmod(pair, len(action_names))
     return f"{source}: state {state}, action {action} ({action_names[action]})"
+
+
+def _raise_missing(pair: Ints, n_pairs: int, action_names: tuple[str, ...], source: str) -> None:
+    """Name the first pair without a row; memory follows the rows, not the pairs."""
+    said = np.unique(pair)
+    first = int(np.argmax(np.append(said, n_pairs) != np.arange(len(said) + 1)))
+    _raise_sum(first, 0.0, n_pairs - len(said), action_names, source)
 
 
 def _raise_sum(

@@ -268,13 +268,15 @@ def checked_alphabet(alphabet: Iterable[str]) -> tuple[str, ...]:
             f"{list(alphabet[:3])}"
         )
     symbols = tuple(alphabet)
+    seen: set[str] = set()
     for position, symbol in enumerate(symbols):
         if not isinstance(symbol, str) or not symbol:
             raise MachineError(
                 f"alphabet, entry {position}: {symbol!r} is not a symbol; use a non-empty string"
             )
-        if symbol in symbols[:position]:
+        if symbol in seen:
             raise MachineError(f"alphabet: {symbol!r} occurs twice; name each symbol once")
+        seen.add(symbol)
     return symbols
 
 
@@ -340,9 +342,11 @@ def _checked_names(names: Iterable[str] | None, n: int) -> tuple[str, ...] | Non
     result = tuple(names)
     if len(result) != n:
         raise MachineError(f"names: {len(result)} names for {n} states; give one a state")
+    seen: set[str] = set()
     for position, name in enumerate(result):
         if not isinstance(name, str) or not name:
             raise MachineError(f"names, entry {position}: {name!r} is not a non-empty string")
-        if name in result[:position]:
+        if name in seen:
             raise MachineError(f"names: {name!r} occurs twice; states need different names")
+        seen.add(name)
     return None if result == default_names(n) else result

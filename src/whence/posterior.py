@@ -39,7 +39,7 @@ Worlds = Sequence[tuple[LabeledMDP, Demonstrations]]
 
 @dataclass(frozen=True)
 class Stats:
-    """What a posterior has done so far.
+    """What a posterior has done so far; a little less than that where several threads score.
 
     Attributes:
         solves: products that were solved, one a machine and world.
@@ -219,24 +219,29 @@ class Posterior:
         experts: tuple[Floats, Floats],
         allowed: float,
     ) -> Floats:
-        """Return float64[B] for one world; solve only what is not remembered."""
+        """Return float64[B] for one world; solve only what is not remembered.
+
+        Other threads may remember and forget meanwhile: each key is looked up once.
+        """
         engine, columns = self._engines[number], self._columns[number]
         canonical = engine.canonical(tables[0][:, :, columns], tables[1][:, :, columns])
         band = bands(experts[0])
         keys = keys_of(number, canonical, band, experts, allowed)
+        remembered = self._remembered
+        found = {key: remembered.get(key) for key in keys}
         fresh: dict[bytes, int] = {}
         for machine, key in enumerate(keys):
-            if key not in self._remembered:
+            if found[key] is None:
                 fresh.setdefault(key, machine)
         rows = np.fromiter(fresh.values(), dtype=np.int64, count=len(fresh))
         if len(rows):
             values, sweeps = self._solved(engine, canonical, band, experts, allowed, keys, rows)
-            self._remembered.update(zip(fresh, values.tolist(), strict=True))
+            found.update(zip(fresh, values.tolist(), strict=True))
+            remembered.update(zip(fresh, values.tolist(), strict=True))
             self._count(solves=len(sweeps), sweeps=int(sweeps.sum()))
         self._count(hits=len(keys) - len(rows))
-        found = [self._remembered[key] for key in keys]
         self._forget_oldest()
-        return np.array(found)
+        return np.array([found[key] for key in keys])
 
     def _of_world_afresh(
         self,
@@ -295,8 +300,8 @@ class Posterior:
     def _forget_oldest(self) -> None:
         """Drop the oldest half where there are too many."""
         if len(self._remembered) > REMEMBERED:
-            kept = list(self._remembered.items())[len(self._remembered) // 2 :]
-            self._remembered = dict(kept)
+            every = list(self._remembered.items())
+            self._remembered = dict(every[len(every) // 2 :])
 
     def _count(self, solves: int = 0, hits: int = 0, sweeps: int = 0, seconds: float = 0) -> None:
         old = self.stats

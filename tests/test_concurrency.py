@@ -53,7 +53,8 @@ def problem(seed: int) -> tuple[whence.LabeledMDP, whence.Demonstrations]:
 
 def machines(seed: int, size: int = 300) -> tuple[Ints, Floats]:
     rng = np.random.default_rng(seed)
-    return rng.integers(3, size=(size, 3, 3)), rng.integers(-1, 2, size=(size, 3, 3)) * 1.0
+    rewards = rng.integers(-1, 2, size=(size, 3, 3)).astype(np.float64)
+    return rng.integers(3, size=(size, 3, 3)), rewards
 
 
 def test_threads_that_share_a_posterior_get_the_numbers_of_one_alone() -> None:
@@ -115,7 +116,7 @@ def test_processes_that_compile_into_one_empty_cache_do_not_disturb_each_other(
     program = (
         "import whence, numpy as np\n"
         "world = whence.worlds.coffee()\n"
-        "demos = whence.simulate(world.mdp, world.task, world.expert, episodes=3, length=9, seed=0)\n"
+        "demos = world.demonstrations(0)\n"
         "posterior = whence.Posterior(world.mdp, demos, expert=world.expert)\n"
         "print(posterior.finest(world.task).hex())\n"
     )

@@ -144,6 +144,8 @@ def test_more_pairs_than_rows_names_the_first_pair_without_one() -> None:
         ({"states": header("<i8", (-1,))}, "not an npz file"),
         ({"states": npy(np.zeros(10**8, np.int8))}, "claim to unpack to 100000"),
         ({"states": b"no header"}, "not an npz file"),
+        ({"alphabet": header("<U1", (1,)) + b"\xff\xff\xff\x7f"}, "not an npz file"),
+        ({"alphabet": header(">U1", (1,)) + b"\0\0\xd8\0"}, "not an npz file"),
     ],
 )
 def test_an_archive_that_claims_too_much_is_refused(claim: dict[str, bytes], culprit: str) -> None:

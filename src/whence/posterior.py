@@ -25,7 +25,7 @@ from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
 from whence.memory import EXPERT_BYTES, bands, keys_of
 from whence.prior import Prior, checked_levels
-from whence.product import checked_rewards
+from whence.product import checked_rewards, checked_sharpness
 from whence.sparse import offsets_of
 
 TOLERANCE = 1e-2
@@ -130,8 +130,9 @@ class Posterior:
             rewards: float[B, n, m]; machines need not be valid.
             alpha: in place of the expert's, one for all or float[B].
             lapse: in place of the expert's, one for all or float[B].
-            tolerance: in place of the posterior's, in nats. Above a discount of 0.99 the
-                rounding of large values is the limit, about 1e-10 times the result's size.
+            tolerance: in place of the posterior's, in nats. The rounding of large values
+                comes on top: about 2e-16 alpha r / (1 - discount) a step, where r is the
+                largest reward. Where that is more than 1e-4, the machines are refused.
             remember: whether to look machines up, and to keep them. Without, each is solved,
                 to the same number: for machines that never come back.
         """
@@ -139,6 +140,7 @@ class Posterior:
         tables = self._checked(transitions, rewards)
         size = len(tables[0])
         experts = self._experts(alpha, lapse, size)
+        checked_sharpness(tables[1], experts[0], self.expert.discount)
         allowed = self.tolerance if tolerance is None else _positive(tolerance, "tolerance")
         result = np.zeros(size)
         of_world = self._of_world if remember else self._of_world_afresh
@@ -165,7 +167,10 @@ class Posterior:
         self._remembered.clear()
 
     def finest(self, machine: RewardMachine) -> float:
-        """Return a machine's log likelihood within max(1e-8, 1e-12 times its size) of exact."""
+        """Return a machine's log likelihood within max(1e-8, 1e-12 times its size) of exact.
+
+        As in `log_likelihood`, the rounding of large values comes on top.
+        """
         ordered = machine.over(self.alphabet)
         tables = ordered.transitions[None], ordered.rewards[None]
         rough = float(self.log_likelihood(*tables)[0])

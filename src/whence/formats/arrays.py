@@ -18,6 +18,8 @@ from whence.errors import FormatError
 Arrays = dict[str, npt.NDArray[Any]]
 MOST_PACKED = 100  # bytes that one byte of an honest archive unpacks to
 ALWAYS_UNPACKED = 2**26  # bytes that even a small archive may unpack to
+LAST_CHARACTER = 0x10FFFF
+SURROGATES = (0xD800, 0xDFFF)
 UNREADABLE = (
     ValueError,
     OSError,
@@ -90,7 +92,19 @@ def _array(content: bytes) -> npt.NDArray[Any]:
     if min(shape, default=0) < 0 or math.prod(shape) * max(dtype.itemsize, 1) > left:
         raise ValueError("the header claims more than there is")
     stream.seek(0)
-    return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
+    array = np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
+    if dtype.kind == "U":
+        _check_characters(array)
+    return array
+
+
+def _check_characters(array: npt.NDArray[Any]) -> None:
+    """Refuse numbers that are no characters, which NumPy takes as they come."""
+    codes = np.frombuffer(
+        array.tobytes(), dtype=np.dtype(np.uint32).newbyteorder(array.dtype.byteorder)
+    )
+    if ((codes > LAST_CHARACTER) | ((codes >= SURROGATES[0]) & (codes <= SURROGATES[1]))).any():
+        raise ValueError("a text holds numbers that are no characters")
 
 
 def write(arrays: Arrays) -> bytes:

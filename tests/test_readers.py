@@ -272,3 +272,9 @@ def test_a_long_corridor_is_walked_to_its_end() -> None:
         )
     assert found.reachable().sum() == 20_002
     assert found.reachable(within=7).sum() == 8
+
+
+@pytest.mark.parametrize("target", [2**63, 10**19, -1, 1.5e300])
+def test_a_target_far_out_of_range_is_named(target: float) -> None:
+    with pytest.raises(MachineError, match=r"state 1, symbol 0: target -?\d+ does not exist"):
+        whence.RewardMachine(["a"], np.array([[0], [target]]), [[0], [1]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -282,18 +282,17 @@ def checked_alphabet(alphabet: Iterable[str]) -> tuple[str, ...]:
 
 def _checked_transitions(transitions: npt.ArrayLike, m: int) -> Ints:
     table = _rectangle(transitions, m, "transitions")
-    whole = table.astype(np.int64, copy=True) if np.isfinite(table).all() else None
-    if whole is None or not np.array_equal(whole, table):
+    if table.dtype.kind == "f" and not np.array_equal(np.floor(table), table):
         raise MachineError("transitions: the targets must be whole numbers, counted from 0")
-    n = len(whole)
-    bad = np.argwhere((whole < 0) | (whole >= n))
+    n = len(table)
+    bad = np.argwhere((table < 0) | (table >= n))
     if len(bad):
         state, column = bad[0].tolist()
         raise MachineError(
-            f"transitions, state {state}, symbol {column}: target {whole[state, column]} does "
+            f"transitions, state {state}, symbol {column}: target {table[state, column]:.0f} does "
             f"not exist; the machine has {n} states (0 to {n - 1})"
         )
-    return whole
+    return table.astype(np.int64, copy=True)
 
 
 def _checked_rewards(
@@ -314,7 +313,7 @@ def _checked_rewards(
     return table + 0.0  # no negative zero: equal rewards have equal bytes
 
 
-def _rectangle(table: npt.ArrayLike, m: int, what: str) -> npt.NDArray[np.generic]:
+def _rectangle(table: npt.ArrayLike, m: int, what: str) -> npt.NDArray[Any]:
     try:
         array = np.asarray(table)
     except ValueError:

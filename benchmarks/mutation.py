@@ -56,8 +56,12 @@ def places(tree: ast.AST, only: set[str] | None) -> Iterator[tuple[ast.AST, str]
                 continue
             if only is not None and node.name not in only:
                 continue
-            for statement in node.body:
-                yield from places(ast.Module([statement], []), only)
+            yield from places(ast.Module(node.body, []), None)
+            continue
+        if isinstance(node, ast.ClassDef):
+            yield from places(ast.Module(node.body, []), only)
+            continue
+        if only is not None:
             continue
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             continue
@@ -162,7 +166,7 @@ def main() -> None:
     chosen = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT / "tests"))
-    for library in ("numpy", "numba", "pytest", "hypothesis", "msgspec"):
+    for library in ("numpy", "numba", "pytest", "msgspec", "scipy.special"):
         importlib.import_module(library)
     for module in chosen.modules.split(","):
         name = f"whence.{module}"

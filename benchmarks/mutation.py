@@ -34,6 +34,7 @@ TESTS = {
     "search.ladder": ["tests/search/test_acceptance.py"],
     "search.tempering": ["tests/search/test_acceptance.py"],
 }
+QUIET = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what was loaded beforehand
 ONLY = {"search.tempering": {"acceptance", "apart"}}  # functions that are changed; else all
 SWAPPED: dict[type, type] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -143,7 +144,17 @@ def survives(name: str, path: Path, tree: ast.Module, tests: list[str]) -> bool:
             os.dup2(nothing, 1)
             os.dup2(nothing, 2)
             sys.meta_path.insert(0, Changed(name, path, tree))
-            options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow"]
+            options = [
+                "-x",
+                "-q",
+                "-p",
+                "no:cacheprovider",
+                "-p",
+                "no:xdist",
+                "-m",
+                "not slow",
+                *QUIET,
+            ]
             os._exit(int(pytest.main([*options, "--hypothesis-seed=0", *tests])))
         except BaseException:
             os._exit(99)
@@ -166,7 +177,7 @@ def main() -> None:
     chosen = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT / "tests"))
-    for library in ("numpy", "numba", "pytest", "msgspec", "scipy.special"):
+    for library in ("numpy", "numba", "pytest", "hypothesis", "msgspec"):
         importlib.import_module(library)
     for module in chosen.modules.split(","):
         name = f"whence.{module}"

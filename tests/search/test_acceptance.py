@@ -117,6 +117,7 @@ def test_swaps_follow_the_rule_pair_by_pair(odd: bool) -> None:
     chances = np.exp(np.minimum(gains, 0.0))
     below = np.array([chances * (1 - 1e-9)])
     order, chance = ladder.swaps(cast("Any", Given(below)), temperatures, likelihood, odd)
+    assert chance.shape == (1, 4)
     np.testing.assert_allclose(chance[0, low], chances, rtol=1e-15)
     assert np.isnan(np.delete(chance[0], low)).all()
     assert order[0].tolist() == ([0, 2, 1, 4, 3] if odd else [1, 0, 3, 2, 4])

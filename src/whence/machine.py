@@ -183,7 +183,8 @@ class RewardMachine:
                 f"the alphabets {listed(alphabet)} and {listed(self.alphabet)} differ in "
                 f"{listed(odd)}; give both machines the same symbols"
             )
-        columns = [self.alphabet.index(symbol) for symbol in alphabet]
+        index = {symbol: column for column, symbol in enumerate(self.alphabet)}
+        columns = [index[symbol] for symbol in alphabet]
         return RewardMachine(
             alphabet, self.transitions[:, columns], self.rewards[:, columns], self.names
         )

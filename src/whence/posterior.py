@@ -98,8 +98,9 @@ class Posterior:
         self.alphabet = tuple(dict.fromkeys(s for world, _ in pairs for s in world.alphabet))
         self.evidence = tuple(compile_evidence(world, seen) for world, seen in pairs)
         self.stats = Stats()
+        index = {symbol: column for column, symbol in enumerate(self.alphabet)}
         self._columns = [
-            np.array([self.alphabet.index(s) for s in world.alphabet], dtype=np.int64)
+            np.array([index[symbol] for symbol in world.alphabet], dtype=np.int64)
             for world, _ in pairs
         ]
         self._engines = [

@@ -16,7 +16,7 @@ import pytest
 import exact
 import whence
 from problems import random_machine, random_world
-from whence import Expert, Posterior, RewardMachine, cli
+from whence import Annealing, Expert, Posterior, RewardMachine, Tempering, cli
 from whence.errors import ArgumentError, MachineError, WhenceError
 from whence.product import SHARPEST
 
@@ -200,13 +200,19 @@ def test_inference_ends_with_finite_weights(
 ) -> None:
     world, machine = problem(1, 1.0)
     demos = whence.simulate(world, machine, Expert(2.0, 0.5), episodes=2, length=3, seed=1)
+    settings = {
+        "tempering": Tempering(steps=60, warm_up=20, pace=10, every=10),
+        "annealing": Annealing(steps=30),
+        "exhaustive": None,
+    }
     run = whence.infer(
         world, demos, states=2, rewards=rewards, expert=expert, method=method,
-        steps=None if method == "exhaustive" else 30,
+        settings=settings[method],
     )  # fmt: skip
     assert run.best.n_states == 2
     exactly = float(exact.log_likelihood(world, demos, run.best.over(world.alphabet), expert))
     assert close(run.log_likelihood, exactly, allowed(run.best, expert, demos.n_steps, exactly))
+    assert (run.posterior is None) == (method == "annealing")
     if run.posterior is not None:
         assert np.isfinite(run.posterior.weights).all()
         assert run.posterior.weights.sum() == pytest.approx(1.0)

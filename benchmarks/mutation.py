@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SECONDS = 240  # that the tests of one mutant may take
+SECONDS = 90  # that the tests of one mutant may take
 TESTS = {
     "machine": ["tests/test_machine.py", "tests/test_compare.py"],
     "canonical": ["tests/test_canonical.py", "tests/test_machine.py"],

@@ -278,3 +278,13 @@ def test_a_long_corridor_is_walked_to_its_end() -> None:
 def test_a_target_far_out_of_range_is_named(target: float) -> None:
     with pytest.raises(MachineError, match=r"state 1, symbol 0: target -?\d+ does not exist"):
         whence.RewardMachine(["a"], np.array([[0], [target]]), [[0], [1]])
+
+
+@pytest.mark.parametrize("kind", ["c16", "M8[s]", "O", "U1", "S1"])
+def test_an_empty_array_of_any_kind_is_empty(kind: str) -> None:
+    nothing = np.zeros(0, dtype=kind)
+    offsets = np.zeros(1, dtype=np.int64)
+    assert len(whence.Demonstrations.from_flat(nothing, offsets, nothing, offsets)) == 0
+    assert whence.RewardMachine((), *[np.zeros((1, 0), dtype=kind)] * 2).n_states == 1
+    with pytest.raises(WorldError, match="sum to 0"):
+        whence.LabeledMDP.from_triples(nothing, states=1, actions=1, labels=[None])

@@ -182,9 +182,9 @@ def _numbers(value: npt.ArrayLike) -> Floats | None:
         array = np.asarray(value)
     except (TypeError, ValueError):
         return None
-    if array.size and array.dtype.kind not in "iuf":
-        return None
-    return array.astype(np.float64)
+    if array.size == 0:
+        return np.zeros(array.shape)
+    return array.astype(np.float64) if array.dtype.kind in "iuf" else None
 
 
 def _distinct(values: Iterable[Any], field: str, what: str, source: str) -> tuple[str, ...]:

@@ -320,7 +320,7 @@ def _rectangle(table: npt.ArrayLike, m: int, what: str) -> npt.NDArray[Any]:
     except ValueError:
         array = np.empty(1, dtype=object)
     if array.size == 0 and array.ndim == 2 and array.shape[1] == 0:
-        array = array.astype(np.int64)
+        array = np.zeros(array.shape, dtype=np.int64)
     if array.ndim >= 1 and array.shape[0] == 0:
         raise MachineError(f"{what}: no rows; a machine has at least one state")
     if array.ndim != 2 or array.dtype.kind not in "iuf":

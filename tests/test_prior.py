@@ -136,6 +136,7 @@ def test_samples_keep_transitions_and_rewards_together(n: int, size: int) -> Non
     prior, levels = Prior(0.3, 0.8), (-1.0, 0.0, 2.0)
     transitions, rewards = prior.sample(np.random.default_rng(4), n, 2, levels, size)
     assert transitions.shape == rewards.shape == (size, n, 2)
+    assert ((transitions >= 0) & (transitions < n)).all()
     assert valid(transitions, rewards).all()
     rng = np.random.default_rng(4)
     kept: list[tuple[Ints, Floats]] = []

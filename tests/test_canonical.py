@@ -7,7 +7,15 @@ import pytest
 
 from problems import random_machine
 from whence import RewardMachine
-from whence.canonical import breadth_first, can_pay, minimise_batch
+from whence.canonical import (
+    breadth_first,
+    can_pay,
+    equivalence_classes,
+    minimise,
+    minimise_batch,
+    reachable,
+    valid,
+)
 
 
 def _relabelled(machine: RewardMachine, order: tuple[int, ...]) -> RewardMachine:
@@ -103,3 +111,30 @@ def test_machines_minimised_together_equal_those_minimised_alone(n: int) -> None
         assert (alone.rewards == rewards[i, :size]).all()
         assert (transitions[i, size:] == np.arange(size, n)[:, None]).all()
         assert not rewards[i, size:].any()
+
+
+def test_reachable_states_of_a_batch_one_by_one() -> None:
+    chain = [[1], [2], [3], [3]]
+    backwards = [[3], [0], [1], [2]]
+    alone = [[0], [0], [1], [2]]
+    found = reachable(np.array([chain, backwards, alone]))
+    assert found.tolist() == [[True] * 4, [True] * 4, [True, False, False, False]]
+    assert reachable(np.zeros((2, 1, 3), dtype=np.int64)).tolist() == [[True], [True]]
+    split = np.array([[[0, 2], [1, 1], [2, 0]]])
+    assert reachable(split).tolist() == [[True, False, True]]
+
+
+def test_valid_machines_reach_everything_and_pay_something() -> None:
+    reaching, stuck = [[1, 0], [1, 0]], [[0, 0], [1, 0]]
+    nothing, last = [[0.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, -2.0]]
+    everything = [[1.0, 1.0], [1.0, 1.0]]
+    transitions = np.array([reaching, reaching, stuck, stuck, reaching])
+    rewards = np.array([nothing, last, nothing, last, everything])
+    assert valid(transitions, rewards).tolist() == [False, True, False, False, True]
+
+
+def test_machines_that_read_nothing_have_one_class_of_states() -> None:
+    transitions, rewards = np.zeros((3, 0), dtype=np.int64), np.zeros((3, 0))
+    assert equivalence_classes(transitions, rewards).tolist() == [0, 0, 0]
+    small, paid, kept = minimise(transitions, rewards)
+    assert (small.shape, paid.shape, kept) == ((1, 0), (1, 0), [0])

@@ -6,6 +6,7 @@ import pytest
 import whence
 from whence import RewardMachine
 from whence.errors import MachineError
+from whence.machine import number
 
 COFFEE = [
     "before -c-> holding",
@@ -80,6 +81,8 @@ def test_columns_follow_another_order_of_the_alphabet(coffee: RewardMachine) -> 
 def test_an_empty_alphabet_is_a_machine_that_reads_nothing() -> None:
     machine = RewardMachine((), np.zeros((1, 0)), np.zeros((1, 0)))
     assert machine.run([None, None]).rewards == (0, 0)
+    plain = np.empty((2, 0), dtype=object)
+    assert RewardMachine((), plain, plain).n_states == 2
 
 
 @pytest.mark.parametrize(
@@ -101,6 +104,9 @@ def test_an_empty_alphabet_is_a_machine_that_reads_nothing() -> None:
         (lambda: RewardMachine.from_arrows(["a -x/y-> b"]), "reward 'y' is not a number"),
         (lambda: RewardMachine.from_arrows(["a -x-> b -y/1-> c"]), "holds two arrows"),
         (lambda: RewardMachine(["c"], [], []), "no rows"),
+        (lambda: RewardMachine(["c"], [["0"]], [[0]]), "not a table of numbers"),
+        (lambda: RewardMachine(["c"], [[[0]]], [[0]]), "not a table of numbers"),
+        (lambda: RewardMachine(["c"], [0], [[0]]), "not a table of numbers"),
         (lambda: RewardMachine.from_arrows(["a -,x-> b"]), "an empty symbol"),
         (lambda: RewardMachine.from_arrows(["a -x-> b", "a -x-> a"]), "already has an arrow"),
         (lambda: RewardMachine.from_arrows(["a -x-> b"], alphabet=["y"]), "'x' is not in"),
@@ -134,3 +140,91 @@ def test_notebooks_get_a_picture(coffee: RewardMachine) -> None:
     assert "holding" in str(coffee)
     assert "3 states" in repr(coffee)
     assert whence.RewardMachine is RewardMachine
+
+
+def test_names_travel_with_their_states(coffee: RewardMachine) -> None:
+    order = [0, 2, 1]
+    new = np.argsort(order)
+    shuffled = RewardMachine(
+        coffee.alphabet,
+        new[coffee.transitions[order]],
+        coffee.rewards[order],
+        ("before", "over", "holding"),
+    )
+    assert shuffled.canonical() == coffee
+    assert shuffled.canonical().names == coffee.names
+    assert coffee.over(("*", "o", "c")).names == coffee.names
+    doubled = RewardMachine(("a",), [[1], [2], [1]], [[0], [1], [1]], ("x", "y", "z"))
+    assert doubled.minimised().names == ("x", "y")
+    assert RewardMachine(("a",), [[0]], [[1]]).canonical().names is None
+
+
+def test_differences_with_and_without_a_world(coffee: RewardMachine) -> None:
+    reach = RewardMachine.from_arrows(["before -o/1-> over"], alphabet=("c", "o", "*"))
+    assert coffee.difference(reach) == ("o",)
+    assert coffee.difference(coffee) is None
+    assert coffee.same_as(coffee)
+    assert not coffee.same_as(reach)
+    silent = _world_without_offices()
+    assert coffee.same_in(reach, silent) is True
+    assert coffee.difference(reach, silent) is None
+    office = whence.worlds.coffee().mdp
+    assert coffee.same_in(reach, office) is False
+    assert coffee.difference(reach, office) is not None
+
+
+def _world_without_offices() -> whence.LabeledMDP:
+    with pytest.warns(whence.WhenceWarning, match="'o'"):
+        return whence.LabeledMDP.from_dense(
+            [[[0, 1], [1, 0]], [[0, 1], [1, 0]]], labels=["c", "*"], alphabet=("c", "o", "*")
+        )
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"), (-3.0, "-3"), (0.5, "0.5"), (-1e-9, "-1e-09"), (1e15, "1000000000000000.0"),
+        (999999999999999.0, "999999999999999"), (-1e15, "-1000000000000000.0"), (1e300, "1e+300"),
+    ],
+)  # fmt: skip
+def test_numbers_are_short_and_read_back(value: float, text: str) -> None:
+    assert number(value) == text
+    assert float(text) == value
+
+
+def test_states_are_counted_from_0_to_n_minus_1(coffee: RewardMachine) -> None:
+    assert coffee.step(0, None) == (0, 0.0)
+    assert coffee.step(2, None) == (2, 0.0)
+    for state in (-1, 3):
+        with pytest.raises(MachineError, match=r"the machine has 3 states \(0 to 2\)"):
+            coffee.step(state, None)
+
+
+@pytest.mark.parametrize("names", [["a", ""], ["a", 3], ["a", "a"]])
+def test_names_are_different_texts(names: list[str]) -> None:
+    with pytest.raises(MachineError, match="names"):
+        RewardMachine(["c"], [[0], [1]], [[0], [0]], names)
+
+
+def test_equality_looks_at_the_alphabet_and_at_other_kinds(coffee: RewardMachine) -> None:
+    assert RewardMachine(("a",), [[0]], [[1]]) != RewardMachine(("b",), [[0]], [[1]])
+    assert RewardMachine(("a",), [[1], [0]], [[1], [0]]) != RewardMachine(
+        ("a",), [[1], [1]], [[1], [0]]
+    )
+    assert coffee != "coffee"
+
+
+def test_arrows_part_at_target_and_reward() -> None:
+    machine = RewardMachine(("a", "b", "c"), [[0, 1, 1], [1, 1, 1]], [[1, 1, 0], [0, 0, 0]])
+    assert [tuple(arrow) for arrow in machine.arrows()] == [
+        (0, 0, ("a",), 1.0),
+        (0, 1, ("b",), 1.0),
+        (0, 1, ("c",), 0.0),
+        (1, 1, ("a", "b", "c"), 0.0),
+    ]
+
+
+def test_a_machine_must_reach_every_state_and_pay_something() -> None:
+    assert RewardMachine(("a",), [[1], [1]], [[0], [-1]]).is_valid
+    assert not RewardMachine(("a",), [[1], [1]], [[0], [0]]).is_valid
+    assert not RewardMachine(("a",), [[0], [1]], [[1], [1]]).is_valid

@@ -8,6 +8,7 @@ import pytest
 
 from problems import valid_machines
 from whence import Prior, RewardMachine
+from whence._types import Floats, Ints
 from whence.canonical import valid
 from whence.errors import ArgumentError
 from whence.prior import checked_levels, log_size_prior
@@ -119,3 +120,41 @@ def test_no_valid_machine_has_no_normaliser() -> None:
     for n, m in ((0, 1), (1, 0)):
         with pytest.raises(ArgumentError, match="no valid machine"):
             Prior().normaliser(n, m)
+
+
+@pytest.mark.parametrize("name", ["p_self", "p_zero"])
+@pytest.mark.parametrize("value", [0.0, 1.0, -0.1, 1.1, math.nan])
+def test_probabilities_lie_strictly_between_0_and_1(name: str, value: float) -> None:
+    with pytest.raises(ArgumentError, match=f"{name} is .*between 0 and 1"):
+        Prior(**{name: value})
+
+
+@pytest.mark.parametrize("size", [0, 1, 7])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_samples_keep_transitions_and_rewards_together(n: int, size: int) -> None:
+    """What is drawn is what entry-by-entry draws of the same generator give, the valid ones."""
+    prior, levels = Prior(0.3, 0.8), (-1.0, 0.0, 2.0)
+    transitions, rewards = prior.sample(np.random.default_rng(4), n, 2, levels, size)
+    assert transitions.shape == rewards.shape == (size, n, 2)
+    assert ((transitions >= 0) & (transitions < n)).all()
+    assert valid(transitions, rewards).all()
+    rng = np.random.default_rng(4)
+    kept: list[tuple[Ints, Floats]] = []
+    while len(kept) < size:
+        drawn = prior._draw(rng, (2 * (size - len(kept)) + 8, n, 2), levels)
+        kept += [pair for pair in zip(*drawn, strict=True) if valid(*(t[None] for t in pair))[0]]
+    for i, (targets, paid) in enumerate(kept[:size]):
+        assert np.array_equal(transitions[i], targets)
+        assert np.array_equal(rewards[i], paid)
+
+
+def test_draws_of_an_entry_follow_its_prior() -> None:
+    prior, levels = Prior(0.3, 0.8), (-1.0, 0.0, 2.0)
+    transitions, rewards = prior._draw(np.random.default_rng(0), (30_000, 3, 1), levels)
+    for state in range(3):
+        seen = np.bincount(transitions[:, state, 0], minlength=3) / 30_000
+        expected = np.where(np.arange(3) == state, 0.3, 0.35)
+        assert (np.abs(seen - expected) < 5 * np.sqrt(expected * (1 - expected) / 30_000)).all()
+    for level, chance in ((0.0, 0.8), (-1.0, 0.1), (2.0, 0.1)):
+        error = 5 * math.sqrt(chance * (1 - chance) / rewards.size)
+        assert abs((rewards == level).mean() - chance) < error

@@ -112,6 +112,8 @@ def compressed(
 ) -> tuple[Ints, Ints, Floats]:
     """Return offsets, successors and probabilities; every row sums to 1."""
     pair = state * len(action_names) + action
+    if len(pair) < n_states * len(action_names):
+        _raise_missing(pair, n_states * len(action_names), action_names, source)
     bad = np.flatnonzero(~(probability >= 0) | ~np.isfinite(probability))
     if len(bad):
         first = bad[np.argmin(pair[bad])]
@@ -196,9 +198,9 @@ def _numbers(value: npt.ArrayLike) -> Floats | None:
         array = np.asarray(value)
     except (TypeError, ValueError):
         return None
-    if array.size and array.dtype.kind not in "iuf":
-        return None
-    return array.astype(np.float64)
+    if array.size == 0:
+        return np.zeros(array.shape)
+    return array.astype(np.float64) if array.dtype.kind in "iuf" else None
 
 
 def _distinct(values: Iterable[Any], field: str, what: str, source: str) -> tuple[str, ...]:
@@ -279,6 +281,13 @@ def _merged(
 def _place(pair: int, action_names: tuple[str, ...], source: str) -> str:
     state, action = divmod(pair, len(action_names))
     return f"{source}: state {state}, action {action} ({action_names[action]})"
+
+
+def _raise_missing(pair: Ints, n_pairs: int, action_names: tuple[str, ...], source: str) -> None:
+    """Name the first pair without a row; memory follows the rows, not the pairs."""
+    said = np.unique(pair)
+    first = int(np.argmax(np.append(said, n_pairs) != np.arange(len(said) + 1)))
+    _raise_sum(first, 0.0, n_pairs - len(said), action_names, source)
 
 
 def _raise_sum(

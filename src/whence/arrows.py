@@ -10,9 +10,11 @@ import numpy as np
 
 from whence._types import Floats, Ints
 from whence.errors import MachineError
+from whence.formats.labels import LARGEST, MOST_ENTRIES, too_large
 from whence.machine import checked_alphabet, listed
 
-_ARROW = re.compile(r"\s*(\S.*?)\s+-(.+)->\s+(\S.*?)\s*")
+_OPENING = re.compile(r"\s-")
+_CLOSING = re.compile(r"->\s")
 
 
 class _Line(NamedTuple):
@@ -35,19 +37,26 @@ def tables(
     names = tuple(dict.fromkeys(name for line in lines for name in (line.source, line.target)))
     said = dict.fromkeys(symbol for line in lines for symbol in line.symbols)
     symbols = tuple(said) if alphabet is None else checked_alphabet(alphabet)
+    if too_large(len(names), len(symbols)):
+        raise MachineError(
+            f"from_arrows: {len(names)} states and {len(symbols)} symbols are too many; keep to "
+            f"{LARGEST} of each and {MOST_ENTRIES} table entries, or use RewardMachine"
+        )
     transitions = np.tile(np.arange(len(names))[:, None], (1, len(symbols)))
     rewards = np.zeros(transitions.shape)
+    states = {name: state for state, name in enumerate(names)}
+    columns = {symbol: column for column, symbol in enumerate(symbols)}
     written: set[tuple[int, int]] = set()
     for line in lines:
         for symbol in line.symbols:
-            entry = names.index(line.source), _column(line, symbol, symbols)
+            entry = states[line.source], _column(line, symbol, columns)
             if entry in written:
                 raise MachineError(
                     f"arrow {line.text!r}: {line.source!r} already has an arrow for {symbol!r}; "
                     "keep one of the two"
                 )
             written.add(entry)
-            transitions[entry] = names.index(line.target)
+            transitions[entry] = states[line.target]
             rewards[entry] = line.reward
     return symbols, transitions, rewards, names
 
@@ -63,30 +72,43 @@ def said_arrows(
         return {}
     _, transitions, rewards, names = tables(arrows, alphabet)
     said = {}
+    states = {name: state for state, name in enumerate(names)}
+    columns = {symbol: column for column, symbol in enumerate(alphabet)}
     for line in (_parsed(arrow) for arrow in arrows):
         for symbol in line.symbols:
-            entry = names.index(line.source), alphabet.index(symbol)
+            entry = states[line.source], columns[symbol]
             said[entry] = int(transitions[entry]), float(rewards[entry])
     return said
 
 
-def _column(line: _Line, symbol: str, symbols: tuple[str, ...]) -> int:
-    if symbol not in symbols:
+def _column(line: _Line, symbol: str, columns: dict[str, int]) -> int:
+    if symbol not in columns:
         raise MachineError(
-            f"arrow {line.text!r}: symbol {symbol!r} is not in the alphabet {listed(symbols)}; "
+            f"arrow {line.text!r}: symbol {symbol!r} is not in the alphabet {listed(columns)}; "
             "add it there or correct the arrow"
         )
-    return symbols.index(symbol)
+    return columns[symbol]
+
+
+def _parts(text: str) -> tuple[str, str, str] | None:
+    """Cut at the first ` -` and the last `-> `; None where one is missing, or lines break."""
+    opening = _OPENING.search(text)
+    closing = [match.start() for match in _CLOSING.finditer(text)]
+    if opening is None or not closing or closing[-1] <= opening.end():
+        return None
+    source, target = text[: opening.start()].rstrip(), text[closing[-1] + 2 :].lstrip()
+    label = text[opening.end() : closing[-1]]
+    return None if "\n" in source + label + target else (source, label, target)
 
 
 def _parsed(arrow: str) -> _Line:
-    match = _ARROW.fullmatch(arrow)
-    if match is None:
+    parts = _parts(arrow.strip())
+    if parts is None:
         raise MachineError(
             f"arrow {arrow!r} cannot be read; write 'state -symbol-> state' or "
             "'state -symbol/reward-> state'"
         )
-    source, label, target = match.groups()
+    source, label, target = parts
     if "->" in label:
         raise MachineError(f"arrow {arrow!r} holds two arrows; write one in each line")
     said, slash, amount = label.rpartition("/")

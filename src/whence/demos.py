@@ -381,7 +381,7 @@ def _flat(values: npt.ArrayLike, what: str, source: str) -> Ints:
     except ValueError:
         array = np.zeros(1)
     if array.size == 0:
-        array = array.astype(np.int32)
+        array = np.zeros(array.shape, dtype=np.int32)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise DemonstrationsError(f"{source}: {what} is not a flat array of whole numbers")
     if array.size and (int(array.min()) < UNSAID or int(array.max()) > 2**31 - 1):

@@ -108,7 +108,8 @@ def translated_history(mdp: LabeledMDP, demos: Demonstrations) -> Ints:
 
 def _translation(mdp: LabeledMDP, demos: Demonstrations) -> Ints:
     """Return the world's index of each symbol of the demonstrations; -1 and -2 find blank."""
-    known = [mdp.alphabet.index(symbol) for symbol in demos.alphabet]
+    index = {symbol: place for place, symbol in enumerate(mdp.alphabet)}
+    known = [index[symbol] for symbol in demos.alphabet]
     return np.array([*known, BLANK, BLANK], dtype=np.int64)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -13,8 +14,10 @@ from whence.errors import FileError, FormatError
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Return the content of a file."""
     try:
+        if not stat.S_ISREG(Path(path).stat().st_mode) and not Path(path).is_dir():
+            raise FileError(f"{path}: not a file but a device or a pipe; copy it to a file")
         return Path(path).read_bytes()
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise FileError(f"{path}: cannot be read: {_reason(error)}; check the path") from None
 
 
@@ -100,5 +103,5 @@ def _keep_mode(target: Path, temporary: str) -> None:
     Path(temporary).chmod(mode)
 
 
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+def _reason(error: OSError | ValueError) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()

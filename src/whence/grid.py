@@ -14,6 +14,8 @@ from whence.errors import WorldError
 MOVES = {"up": (0, 1), "right": (1, 0), "down": (0, -1), "left": (-1, 0), "stay": (0, 0)}
 SIDES = ("right", "up")
 MOST_CELLS = 10**8
+ALWAYS_CELLS = 10**6  # that even a grid of one state may have
+MOST_SOLID = 1_000  # solid cells for one state, beyond those
 
 Wall = tuple[int, int, str]
 
@@ -122,6 +124,11 @@ def _check_cells(cells: Ints, width: int, height: int) -> None:
         raise WorldError(f"grid: {width} by {height} cells; both must be at least 1")
     if width * height > MOST_CELLS:
         raise WorldError(f"grid: {width} by {height} cells; {MOST_CELLS} are the most")
+    if width * height > ALWAYS_CELLS + MOST_SOLID * len(cells):
+        raise WorldError(
+            f"grid: {width} by {height} cells for {len(cells)} states; leave out the rows and "
+            "columns that hold none"
+        )
     bad = np.flatnonzero((cells < 0).any(axis=1) | (cells >= [width, height]).any(axis=1))
     if len(bad):
         x, y = cells[bad[0]].tolist()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -183,7 +183,8 @@ class RewardMachine:
                 f"the alphabets {listed(alphabet)} and {listed(self.alphabet)} differ in "
                 f"{listed(odd)}; give both machines the same symbols"
             )
-        columns = [self.alphabet.index(symbol) for symbol in alphabet]
+        index = {symbol: column for column, symbol in enumerate(self.alphabet)}
+        columns = [index[symbol] for symbol in alphabet]
         return RewardMachine(
             alphabet, self.transitions[:, columns], self.rewards[:, columns], self.names
         )
@@ -268,30 +269,31 @@ def checked_alphabet(alphabet: Iterable[str]) -> tuple[str, ...]:
             f"{list(alphabet[:3])}"
         )
     symbols = tuple(alphabet)
+    seen: set[str] = set()
     for position, symbol in enumerate(symbols):
         if not isinstance(symbol, str) or not symbol:
             raise MachineError(
                 f"alphabet, entry {position}: {symbol!r} is not a symbol; use a non-empty string"
             )
-        if symbol in symbols[:position]:
+        if symbol in seen:
             raise MachineError(f"alphabet: {symbol!r} occurs twice; name each symbol once")
+        seen.add(symbol)
     return symbols
 
 
 def _checked_transitions(transitions: npt.ArrayLike, m: int) -> Ints:
     table = _rectangle(transitions, m, "transitions")
-    whole = table.astype(np.int64, copy=True) if np.isfinite(table).all() else None
-    if whole is None or not np.array_equal(whole, table):
+    if table.dtype.kind == "f" and not np.array_equal(np.floor(table), table):
         raise MachineError("transitions: the targets must be whole numbers, counted from 0")
-    n = len(whole)
-    bad = np.argwhere((whole < 0) | (whole >= n))
+    n = len(table)
+    bad = np.argwhere((table < 0) | (table >= n))
     if len(bad):
         state, column = bad[0].tolist()
         raise MachineError(
-            f"transitions, state {state}, symbol {column}: target {whole[state, column]} does "
+            f"transitions, state {state}, symbol {column}: target {table[state, column]:.0f} does "
             f"not exist; the machine has {n} states (0 to {n - 1})"
         )
-    return whole
+    return table.astype(np.int64, copy=True)
 
 
 def _checked_rewards(
@@ -312,13 +314,13 @@ def _checked_rewards(
     return table + 0.0  # no negative zero: equal rewards have equal bytes
 
 
-def _rectangle(table: npt.ArrayLike, m: int, what: str) -> npt.NDArray[np.generic]:
+def _rectangle(table: npt.ArrayLike, m: int, what: str) -> npt.NDArray[Any]:
     try:
         array = np.asarray(table)
     except ValueError:
         array = np.empty(1, dtype=object)
     if array.size == 0 and array.ndim == 2 and array.shape[1] == 0:
-        array = array.astype(np.int64)
+        array = np.zeros(array.shape, dtype=np.int64)
     if array.ndim >= 1 and array.shape[0] == 0:
         raise MachineError(f"{what}: no rows; a machine has at least one state")
     if array.ndim != 2 or array.dtype.kind not in "iuf":
@@ -340,9 +342,11 @@ def _checked_names(names: Iterable[str] | None, n: int) -> tuple[str, ...] | Non
     result = tuple(names)
     if len(result) != n:
         raise MachineError(f"names: {len(result)} names for {n} states; give one a state")
+    seen: set[str] = set()
     for position, name in enumerate(result):
         if not isinstance(name, str) or not name:
             raise MachineError(f"names, entry {position}: {name!r} is not a non-empty string")
-        if name in result[:position]:
+        if name in seen:
             raise MachineError(f"names: {name!r} occurs twice; states need different names")
+        seen.add(name)
     return None if result == default_names(n) else result

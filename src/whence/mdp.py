@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from whence.envs.labelling import Label
     from whence.grid import Grid
 
+FEW = 8  # states from which walking one by one beats array operations
+MANY = 64  # states from which it no longer does
+
 Initial = int | Sequence[tuple[int, float]]
 Labels = Sequence[str | None] | npt.NDArray[np.generic]
 
@@ -276,11 +279,28 @@ class LabeledMDP:
         seen[frontier] = True
         steps = 0
         while len(frontier) and steps != within:
+            if within is None and len(frontier) < FEW:
+                frontier = self._followed(frontier.tolist(), seen)
+                continue
             steps += 1
             following = self.successors[self.entries(frontier)]
             frontier = np.unique(following[~seen[following]])
             seen[frontier] = True
         return seen
+
+    def _followed(self, frontier: list[int], seen: Bools) -> Ints:
+        """Walk on from a few states, one by one, until they are many or there are none.
+
+        Corridors are as deep as they are long: an array operation a step would cost too much.
+        """
+        first = self.offsets[:: self.n_actions]
+        while frontier and len(frontier) < MANY:
+            state = frontier.pop()
+            following = self.successors[first[state] : first[state + 1]]
+            fresh = np.unique(following[~seen[following]])
+            seen[fresh] = True
+            frontier += fresh.tolist()
+        return np.array(frontier, dtype=np.int64)
 
     def readable(self) -> Bools:
         """Return bool[m]: the symbols that a machine can get to read in this world."""

@@ -15,7 +15,7 @@ from whence.expert import Expert, best_actions, checked_discount, evenly
 from whence.joint import joint_machine
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
-from whence.product import checked_rewards, in_world, product
+from whence.product import checked_rewards, checked_sharpness, in_world, product
 from whence.reliance import relied_on
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ def plan(mdp: LabeledMDP, machine: RewardMachine | PosteriorSample, discount: fl
 
 def expert_policy(mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> Policy:
     """Return how an expert acts who wants what the machine pays."""
+    checked_sharpness(machine.rewards, expert.alpha, expert.discount)
     q = optimal_q(mdp, machine, expert.discount)
     probabilities = expert.action_probabilities(q)
     return _policy(mdp, machine, probabilities, expert.discount)

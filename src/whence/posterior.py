@@ -25,7 +25,7 @@ from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
 from whence.memory import EXPERT_BYTES, bands, keys_of
 from whence.prior import Prior, checked_levels
-from whence.product import checked_rewards
+from whence.product import checked_rewards, checked_sharpness
 from whence.sparse import offsets_of
 
 TOLERANCE = 1e-2
@@ -39,7 +39,7 @@ Worlds = Sequence[tuple[LabeledMDP, Demonstrations]]
 
 @dataclass(frozen=True)
 class Stats:
-    """What a posterior has done so far.
+    """What a posterior has done so far; a little less than that where several threads score.
 
     Attributes:
         solves: products that were solved, one a machine and world.
@@ -98,8 +98,9 @@ class Posterior:
         self.alphabet = tuple(dict.fromkeys(s for world, _ in pairs for s in world.alphabet))
         self.evidence = tuple(compile_evidence(world, seen) for world, seen in pairs)
         self.stats = Stats()
+        index = {symbol: column for column, symbol in enumerate(self.alphabet)}
         self._columns = [
-            np.array([self.alphabet.index(s) for s in world.alphabet], dtype=np.int64)
+            np.array([index[symbol] for symbol in world.alphabet], dtype=np.int64)
             for world, _ in pairs
         ]
         self._engines = [
@@ -130,8 +131,9 @@ class Posterior:
             rewards: float[B, n, m]; machines need not be valid.
             alpha: in place of the expert's, one for all or float[B].
             lapse: in place of the expert's, one for all or float[B].
-            tolerance: in place of the posterior's, in nats. Above a discount of 0.99 the
-                rounding of large values is the limit, about 1e-10 times the result's size.
+            tolerance: in place of the posterior's, in nats. The rounding of large values
+                comes on top: about 2e-16 alpha r / (1 - discount) a step, where r is the
+                largest reward. Where that is more than 1e-4, the machines are refused.
             remember: whether to look machines up, and to keep them. Without, each is solved,
                 to the same number: for machines that never come back.
         """
@@ -139,6 +141,7 @@ class Posterior:
         tables = self._checked(transitions, rewards)
         size = len(tables[0])
         experts = self._experts(alpha, lapse, size)
+        checked_sharpness(tables[1], experts[0], self.expert.discount)
         allowed = self.tolerance if tolerance is None else _positive(tolerance, "tolerance")
         result = np.zeros(size)
         of_world = self._of_world if remember else self._of_world_afresh
@@ -178,7 +181,10 @@ class Posterior:
         self._remembered.clear()
 
     def finest(self, machine: RewardMachine) -> float:
-        """Return a machine's log likelihood within max(1e-8, 1e-12 times its size) of exact."""
+        """Return a machine's log likelihood within max(1e-8, 1e-12 times its size) of exact.
+
+        As in `log_likelihood`, the rounding of large values comes on top.
+        """
         ordered = machine.over(self.alphabet)
         tables = ordered.transitions[None], ordered.rewards[None]
         rough = float(self.log_likelihood(*tables)[0])
@@ -232,24 +238,29 @@ class Posterior:
         experts: tuple[Floats, Floats],
         allowed: float,
     ) -> Floats:
-        """Return float64[B] for one world; solve only what is not remembered."""
+        """Return float64[B] for one world; solve only what is not remembered.
+
+        Other threads may remember and forget meanwhile: each key is looked up once.
+        """
         engine, columns = self._engines[number], self._columns[number]
         canonical = engine.canonical(tables[0][:, :, columns], tables[1][:, :, columns])
         band = bands(experts[0])
         keys = keys_of(number, canonical, band, experts, allowed)
+        remembered = self._remembered
+        found = {key: remembered.get(key) for key in keys}
         fresh: dict[bytes, int] = {}
         for machine, key in enumerate(keys):
-            if key not in self._remembered:
+            if found[key] is None:
                 fresh.setdefault(key, machine)
         rows = np.fromiter(fresh.values(), dtype=np.int64, count=len(fresh))
         if len(rows):
             values, sweeps = self._solved(engine, canonical, band, experts, allowed, keys, rows)
-            self._remembered.update(zip(fresh, values.tolist(), strict=True))
+            found.update(zip(fresh, values.tolist(), strict=True))
+            remembered.update(zip(fresh, values.tolist(), strict=True))
             self._count(solves=len(sweeps), sweeps=int(sweeps.sum()))
         self._count(hits=len(keys) - len(rows))
-        found = [self._remembered[key] for key in keys]
         self._forget_oldest()
-        return np.array(found)
+        return np.array([found[key] for key in keys])
 
     def _of_world_afresh(
         self,
@@ -308,8 +319,8 @@ class Posterior:
     def _forget_oldest(self) -> None:
         """Drop the oldest half where there are too many."""
         if len(self._remembered) > REMEMBERED:
-            kept = list(self._remembered.items())[len(self._remembered) // 2 :]
-            self._remembered = dict(kept)
+            every = list(self._remembered.items())
+            self._remembered = dict(every[len(every) // 2 :])
 
     def _count(self, solves: int = 0, hits: int = 0, sweeps: int = 0, seconds: float = 0) -> None:
         old = self.stats

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from whence._types import BLANK, Floats, Ints
 from whence.errors import MachineError
@@ -12,6 +13,7 @@ from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
 
 LARGEST = 1e150  # the largest value that is computed with
+SHARPEST = 4e11  # alpha times the largest value: beyond, rounding changes chances by 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,3 +100,20 @@ def checked_rewards(rewards: Floats, discount: float) -> Floats:
             "divide all rewards by the same number"
         )
     return rewards
+
+
+def checked_sharpness(rewards: Floats, alpha: npt.ArrayLike, discount: float) -> None:
+    """Refuse an expert who tells values apart that floating point cannot.
+
+    A value is exact to 2e-16 times its size at best, and the size may be the largest reward's
+    over 1 - discount; alpha times that is by how much a step's log probability can be wrong.
+    """
+    alphas = np.asarray(alpha, dtype=np.float64)
+    sharpest = float(alphas.max(initial=0.0, where=np.isfinite(alphas)))
+    largest = float(np.abs(rewards).max(initial=0.0))
+    if sharpest * largest > SHARPEST * (1 - discount):
+        raise MachineError(
+            f"alpha {sharpest:g} with a reward of size {largest:g} at discount {discount} asks "
+            "for differences of values that floating point does not hold; give a smaller alpha, "
+            "or inf for an expert that always takes a best action"
+        )

@@ -158,11 +158,12 @@ def _start(mdp: LabeledMDP, text: str) -> int:
     """Return the state that `--start` names: x,y on a grid, a state's name or its number."""
     if mdp.names is not None and text in mdp.names:
         return mdp.names.index(text)
-    x, comma, y = text.partition(",")
-    if mdp.grid is not None and comma and _is_number(x) and _is_number(y):
-        return mdp.grid.state(int(x), int(y))
-    if _is_number(text) and int(text) < mdp.n_states:
-        return int(text)
+    x, _, y = text.partition(",")
+    across, up, state = _whole(x), _whole(y), _whole(text)
+    if mdp.grid is not None and across is not None and up is not None:
+        return mdp.grid.state(across, up)
+    if state is not None and state < mdp.n_states:
+        return state
     cure = (
         "give a cell such as 2,1"
         if mdp.grid is not None
@@ -171,5 +172,7 @@ def _start(mdp: LabeledMDP, text: str) -> int:
     raise ArgumentError(f"--start {text[:40]}: no such state; {cure}")
 
 
-def _is_number(text: str) -> bool:
-    return text.strip().isdecimal() and len(text.strip()) <= 9
+def _whole(text: str) -> int | None:
+    """Return the whole number that a text is, or None."""
+    said = text.strip()
+    return int(said) if said.isdecimal() and len(said) <= 9 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import struct
 import zipfile
 import zlib
@@ -15,6 +16,10 @@ import numpy.typing as npt
 from whence.errors import FormatError
 
 Arrays = dict[str, npt.NDArray[Any]]
+MOST_PACKED = 100  # bytes that one byte of an honest archive unpacks to
+ALWAYS_UNPACKED = 2**26  # bytes that even a small archive may unpack to
+LAST_CHARACTER = 0x10FFFF
+SURROGATES = (0xD800, 0xDFFF)
 UNREADABLE = (
     ValueError,
     OSError,
@@ -32,17 +37,17 @@ UNREADABLE = (
 
 def load(data: bytes, source: str) -> Arrays:
     """Return the arrays of a file, whatever their names."""
+    if data.startswith(np.lib.format.MAGIC_PREFIX):
+        raise FormatError(f"{source}: one array, not an archive of arrays; write it with np.savez")
     try:
-        archive = np.load(io.BytesIO(data), allow_pickle=False)
-        single = isinstance(archive, np.ndarray)
-        arrays = {} if single else {name: archive[name] for name in archive.files}
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _check_size(archive, len(data), source)
+            arrays = _members(archive, source)
     except UNREADABLE:
         raise FormatError(
             f"{source}: not an npz file of plain arrays, or a damaged one; write it with "
             "np.savez, without object arrays"
         ) from None
-    if single:
-        raise FormatError(f"{source}: one array, not an archive of arrays; write it with np.savez")
     return arrays
 
 
@@ -57,6 +62,55 @@ def read(data: bytes, source: str, required: Iterable[str], optional: Iterable[s
         if name not in known:
             raise FormatError(f"{source}: unknown array {name!r}; known are {', '.join(known)}")
     return arrays
+
+
+def _check_size(archive: zipfile.ZipFile, size: int, source: str) -> None:
+    """Refuse an archive that grows beyond what an honest one does, before it is unpacked."""
+    unpacked = sum(member.file_size for member in archive.infolist())
+    if unpacked > ALWAYS_UNPACKED + MOST_PACKED * size:
+        raise FormatError(
+            f"{source}: {size} bytes that claim to unpack to {unpacked}; write it with np.savez, "
+            "which does not pack"
+        )
+
+
+def _members(archive: zipfile.ZipFile, source: str) -> Arrays:
+    arrays: Arrays = {}
+    for member in archive.infolist():
+        name = member.filename.removesuffix(".npy")
+        if name in arrays:
+            raise FormatError(f"{source}: two arrays {name!r}; keep one")
+        arrays[name] = _array(archive.read(member))
+    return arrays
+
+
+def _array(content: bytes) -> npt.NDArray[Any]:
+    """Return an array whose header says no more than its content holds."""
+    stream = io.BytesIO(content)
+    version = np.lib.format.read_magic(stream)
+    read_header = (
+        np.lib.format.read_array_header_1_0
+        if version == (1, 0)
+        else np.lib.format.read_array_header_2_0
+    )
+    shape, _, dtype = read_header(stream)
+    left = len(content) - stream.tell()
+    if min(shape, default=0) < 0 or math.prod(shape) * max(dtype.itemsize, 1) > left:
+        raise ValueError("the header claims more than there is")
+    stream.seek(0)
+    array = np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
+    if dtype.kind == "U":
+        _check_characters(array)
+    return array
+
+
+def _check_characters(array: npt.NDArray[Any]) -> None:
+    """Refuse numbers that are no characters, which NumPy takes as they come."""
+    codes = np.frombuffer(
+        array.tobytes(), dtype=np.dtype(np.uint32).newbyteorder(array.dtype.byteorder)
+    )
+    if ((codes > LAST_CHARACTER) | ((codes >= SURROGATES[0]) & (codes <= SURROGATES[1]))).any():
+        raise ValueError("a text holds numbers that are no characters")
 
 
 def write(arrays: Arrays) -> bytes:

@@ -14,8 +14,10 @@ import numpy as np
 from whence._types import BLANK, Ints
 from whence.demos import UNSAID, Demonstrations, Episode, joined
 from whence.errors import DemonstrationsError, FormatError
-from whence.formats.documents import explained
+from whence.formats.documents import explained, refuse_repeats
 from whence.mdp import LabeledMDP
+
+QUOTES = 4  # of a line that holds its two required keys and no text
 
 
 class _Line(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
@@ -60,6 +62,8 @@ def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrat
             decoded = plain.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             decoded = _decode_named(line, named, names, place, error)
+        if line.count(b'"') != QUOTES:
+            refuse_repeats(line, place)
         episodes.append(Episode(decoded.states, decoded.actions, decoded.labels, decoded.history))
         lines.append(number)
     return gathered(episodes, source, np.array(lines, dtype=np.int64))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any, TypeVar
 
 import msgspec
@@ -9,6 +11,8 @@ import msgspec
 from whence.errors import FormatError
 
 T = TypeVar("T")
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_STRING_OR_BRACE = re.compile(rf"({_STRING})(\s*+:)?+|[{{}}]", re.DOTALL)
 
 
 def decode(data: bytes | str, kind: type[T], tag: str, source: str) -> T:
@@ -24,9 +28,27 @@ def decode(data: bytes | str, kind: type[T], tag: str, source: str) -> T:
     if head.format != tag:
         raise FormatError(f"{source}: format is {head.format!r}; this file must say {tag!r}")
     try:
-        return msgspec.json.decode(data, type=kind)
+        document = msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError as error:
         raise FormatError(f"{source}: {explained(error, kind)}") from None
+    refuse_repeats(data, source)
+    return document
+
+
+def refuse_repeats(data: bytes | str, place: str) -> None:
+    """Refuse a valid JSON document with an object that says a key twice."""
+    text = data if isinstance(data, str) else data.decode("utf-8")
+    open_objects: list[set[str]] = []
+    for match in _STRING_OR_BRACE.finditer(text):
+        if match[0] == "{":
+            open_objects.append(set())
+        elif match[0] == "}":
+            open_objects.pop()
+        elif match[2] is not None:
+            key = json.loads(match[1])
+            if key in open_objects[-1]:
+                raise FormatError(f"{place}: the key {key!r} stands there twice; keep one")
+            open_objects[-1].add(key)
 
 
 def explained(error: msgspec.ValidationError, kind: type[Any]) -> str:

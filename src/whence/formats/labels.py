@@ -119,10 +119,11 @@ def read_label(text: str, place: str) -> tuple[tuple[str, ...], float]:
 
 def read_reward(text: str, place: str) -> float:
     """Read a finite decimal number."""
-    value = float(text) if _NUMBER.fullmatch(text.strip()) else math.nan
+    said = text.strip()
+    value = float(said) if _NUMBER.fullmatch(said) else math.nan
     if not math.isfinite(value):
         raise FormatError(
-            f"{place}: the reward {shown(text.strip())} is not a finite number; write one, such "
+            f"{place}: the reward {shown(said)} is not a finite number; write one, such "
             "as 1 or -0.5"
         )
     return value

@@ -34,6 +34,8 @@ from whence.mdp import LabeledMDP
 FLOOR, SOLID = ".", "#"
 RESERVED = frozenset("+-|# ")
 _COORDINATE = re.compile(r"[0-9]{1,9}")
+LEAST_CHECKED = 10**6  # places of a drawing
+MOST_FILLED = 8  # places of a drawing, most of them blank, for one that is drawn
 DEFAULT_ACTIONS = ("up", "right", "down", "left")
 
 
@@ -160,16 +162,28 @@ def _split(text: str, source: str) -> tuple[_Header, _Drawing]:
 
 
 def _drawing(lines: list[str], first_line: int, source: str) -> _Drawing:
-    while lines and not lines[0].strip():
-        lines, first_line = lines[1:], first_line + 1
-    kept = [line.rstrip() for line in lines]
+    blank = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
+    first_line += blank
+    kept = [line.rstrip() for line in lines[blank:]]
     while kept and not kept[-1]:
         kept.pop()
     if not kept:
         raise FormatError(f"{source}: nothing is drawn after 'map:'; draw at least one cell")
     margin = min(len(line) - len(line.lstrip()) for line in kept if line)
     width = max(len(line) for line in kept)
+    _check_ragged(kept, width, first_line, source)
     return _Drawing(source, first_line, margin, [line.ljust(width)[margin:] for line in kept])
+
+
+def _check_ragged(lines: list[str], width: int, first_line: int, source: str) -> None:
+    """Refuse a drawing of which hardly anything is drawn, before it is filled up."""
+    drawn = sum(map(len, lines))
+    if len(lines) * width > LEAST_CHECKED + MOST_FILLED * drawn:
+        row = next(row for row, line in enumerate(lines) if len(line) < width)
+        raise FormatError(
+            f"{source}, line {first_line + row}, column {len(lines[row]) + 1}: a cell is missing; "
+            f"draw '.' for floor or '#' for a solid cell: the widest line has {width} columns"
+        )
 
 
 def _is_wall_row(row: str) -> bool:

@@ -1,0 +1,24 @@
+"""The source of the kernels, run by Python instead of a compiler, gives the same answers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.slow
+def test_the_kernels_are_right_without_their_compiler() -> None:
+    done = subprocess.run(
+        [sys.executable, str(HERE / "kernels_program.py")],
+        env=os.environ | {"PYTHONPATH": f"{HERE}{os.pathsep}{HERE.parent}"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "67 problems agree\n"

@@ -140,6 +140,13 @@ TABLE = [
     ("argument: reproduce seed", None, "", "reproduce coffee --seed -1", "seed", "-1", "at least 0"),
     ("argument: reproduce folder", "d.jsonl", EPISODE, "reproduce coffee -o {}", "d.jsonl", "cannot be made", "another folder"),
     ("argument: demo world", None, "", "demo tea", "tea", "no built-in world", "coffee"),
+    ("argument: demo folder", "d.jsonl", EPISODE, "demo -o {}", "d.jsonl", "a file, not a folder", "name a new folder"),
+    ("argument: checkpoint", "d.jsonl", START, "infer coffee {} -o run --checkpoint -1", "checkpoint", "-1.0", "at least 0"),
+    ("run: none to resume", None, "", "resume none", "none", "there is no manifest.json", "whence infer"),
+    ("run: none to watch", None, "", "status none --watch", "none", "there is no manifest.json", "whence infer"),
+    ("run: none to report", None, "", "report none -o r.html", "none", "there is no manifest.json", "whence infer"),
+    ("run: a file", "d.jsonl", EPISODE, "resume {}", "d.jsonl", "no run", "whence infer"),
+    ("run: no page", "d.jsonl", EPISODE, "report run -o {}", "d.jsonl", "one HTML file", "FILE.html"),
 ]  # fmt: skip
 
 

@@ -127,3 +127,24 @@ def test_many_distinct_histories_grow_the_table() -> None:
 def test_demonstrations_that_do_not_fit_are_refused() -> None:
     with pytest.raises(DemonstrationsError, match="state 900"):
         compile_evidence(whence.worlds.coffee().mdp, Demonstrations.from_episodes([([900], [0])]))
+
+
+def test_one_state_and_one_action_are_one_cell_a_history() -> None:
+    world = whence.LabeledMDP.from_dense([[[1.0]]], labels=["a"])
+    demos = whence.Demonstrations.from_episodes([([0, 0, 0], [0, 0]), ([0, 0], [0])])
+    found = compile_evidence(world, demos)
+    assert found.n_steps == 3
+    assert found.visited.tolist() == [0]
+    assert found.first_cell.tolist() == [0, 1, 2]
+    assert found.cell_key.tolist() == [0, 0]
+    assert found.cell_count.tolist() == [2.0, 1.0]
+    assert found.subtree_steps.tolist() == [3.0, 1.0]
+    assert found.subtree_end.tolist() == [2, 2]
+
+
+def test_no_steps_are_no_cells() -> None:
+    world = whence.LabeledMDP.from_dense([[[1.0]]], labels=["a"])
+    found = compile_evidence(world, whence.Demonstrations.from_episodes([([0], [])]))
+    assert (found.n_steps, found.n_cells, found.n_histories) == (0, 0, 1)
+    assert found.first_cell.tolist() == [0, 0]
+    assert found.subtree_steps.tolist() == [0.0]

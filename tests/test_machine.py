@@ -58,7 +58,16 @@ def test_equality_is_of_tables_and_ignores_names(coffee: RewardMachine) -> None:
     assert coffee == unnamed
     assert hash(coffee) == hash(unnamed)
     assert coffee != RewardMachine(coffee.alphabet, coffee.transitions, coffee.rewards * 2)
-    assert RewardMachine(("a",), [[0]], [[0.0]]) == RewardMachine(("a",), [[0]], [[-0.0]])
+    zero, negative = (RewardMachine(("a",), [[0]], [[value]]) for value in (0.0, -0.0))
+    assert zero == negative
+    assert hash(zero) == hash(negative)
+
+
+def test_targets_may_be_whole_numbers_of_any_type() -> None:
+    machine = RewardMachine(("a",), np.array([[1.0], [0.0]]), [[0], [1]])
+    assert machine.transitions.dtype.kind == "i"
+    assert machine.transitions.tolist() == [[1], [0]]
+    assert RewardMachine(("a",), np.array([[0]], dtype=np.uint8), [[1]]).n_states == 1
 
 
 def test_default_names_count_as_none() -> None:

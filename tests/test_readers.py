@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import whence
 from readers import READERS, header, npy, read
-from whence.errors import FileError, FormatError, MachineError, WorldError
+from whence.errors import DemonstrationsError, FileError, FormatError, MachineError, WorldError
 from whence.formats import demos_jsonl, demos_npz, machine_json, world_json, world_npz
 from whence.formats import map as drawing
 from whence.formats.dot import loads as loads_dot
@@ -288,3 +288,35 @@ def test_an_empty_array_of_any_kind_is_empty(kind: str) -> None:
     assert whence.RewardMachine((), *[np.zeros((1, 0), dtype=kind)] * 2).n_states == 1
     with pytest.raises(WorldError, match="sum to 0"):
         whence.LabeledMDP.from_triples(nothing, states=1, actions=1, labels=[None])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"alphabet": ("a", "a")}, "symbols must differ, none empty"),
+        ({"alphabet": ("a", "")}, "symbols must differ, none empty"),
+        ({"history": [1]}, "history: a symbol outside of 0 to 0"),
+        ({"history": [-1]}, "history: a symbol outside of 0 to 0"),
+        ({"labels": [0]}, "1 labels for 2 states; give one a state"),
+        ({"labels": [0, 1]}, "labels: a symbol outside of -2 to 0"),
+        ({"labels": [0, -2]}, "some labels are said and others left"),
+        ({"labels": [0, -3]}, "labels holds numbers outside"),
+        ({"states": [0, -1]}, "a negative state or action"),
+        ({"states": [[0, 1]]}, "states is not a flat array"),
+        ({"states": [0, 2**31]}, "states holds numbers outside"),
+        ({"state_offsets": [0, 3]}, "state_offsets do not fit"),
+        ({"state_offsets": [1, 2]}, "state_offsets must start at 0"),
+        ({"action_offsets": [0, 1, 0]}, "action_offsets must start at 0 and never fall"),
+        ({"history_offsets": [0, 2]}, "history_offsets do not fit"),
+    ],
+)
+def test_flat_demonstrations_that_do_not_fit_together_are_refused(
+    changes: dict[str, Any], message: str
+) -> None:
+    flat: dict[str, Any] = {
+        "states": [0, 1], "state_offsets": [0, 2], "actions": [0], "action_offsets": [0, 1],
+        "alphabet": ("a",), "labels": [0, -1], "history": [0], "history_offsets": [0, 1],
+    }  # fmt: skip
+    assert len(whence.Demonstrations.from_flat(**flat)) == 1
+    with pytest.raises(DemonstrationsError, match=message):
+        whence.Demonstrations.from_flat(**flat | changes)

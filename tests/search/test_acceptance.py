@@ -169,3 +169,36 @@ def test_round_trips_are_counted_from_the_hottest_rung_to_the_coldest() -> None:
 def test_a_ladder_of_one_rung_always_arrives() -> None:
     _, arrived = ladder.travelled(np.array([[0], [0]]), np.zeros((2, 1), dtype=np.bool_))
     assert arrived.tolist() == [1, 1]
+
+
+def test_a_ladder_of_two_rungs_counts_its_trips() -> None:
+    nobody = np.zeros((1, 2), dtype=np.bool_)
+    first, arrived = ladder.travelled(np.array([[0, 1]]), nobody)
+    assert arrived.tolist() == [0]
+    _, arrived = ladder.travelled(np.array([[1, 0]]), first)
+    assert arrived.tolist() == [1]
+
+
+class Flat:
+    """A target on which every machine is as good as any other."""
+
+    levels: tuple[float, ...] = (0.0, 1.0)
+    alphabet: tuple[str, ...] = ("a", "b")
+
+    def log_likelihood(self, transitions: Any, rewards: Any, /) -> Floats:
+        return np.zeros(len(transitions))
+
+    def log_prior(self, transitions: Any, rewards: Any, /) -> Floats:
+        return np.zeros(len(transitions))
+
+
+def test_annealing_keeps_the_first_of_equally_good_machines() -> None:
+    rng, settings = np.random.default_rng(0), Annealing(runs=4)
+    start = annealing.init(rng, Flat(), 2, settings)
+    state = start
+    for _ in range(5):
+        state, info = annealing.step(rng, state, Flat(), settings)
+        assert info.accepted.all()
+    assert np.array_equal(state.best.transitions, start.best.transitions)
+    assert np.array_equal(state.best.rewards, start.best.rewards)
+    assert not np.array_equal(state.current.rewards, start.current.rewards)

@@ -158,3 +158,11 @@ def test_draws_of_an_entry_follow_its_prior() -> None:
     for level, chance in ((0.0, 0.8), (-1.0, 0.1), (2.0, 0.1)):
         error = 5 * math.sqrt(chance * (1 - chance) / rewards.size)
         assert abs((rewards == level).mean() - chance) < error
+
+
+def test_where_zero_is_the_only_level_machines_that_pay_nothing_are_possible() -> None:
+    transitions, rewards = np.zeros((2, 1, 3), dtype=int), np.zeros((2, 1, 3))
+    rewards[1, 0, 2] = 1.0
+    found = Prior().log_prior(transitions, rewards, (0.0,))
+    assert found[0] == pytest.approx(3 * math.log(3 / 4), rel=1e-14)
+    assert found[1] == -math.inf

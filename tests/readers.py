@@ -7,20 +7,34 @@ exception is a finding. What is taken must read back as it was written.
 from __future__ import annotations
 
 import io
+import shutil
+import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from whence import Demonstrations, Expert, LabeledMDP, RewardMachine, WhenceError, WhenceWarning
+from whence import (
+    Demonstrations,
+    Expert,
+    LabeledMDP,
+    RewardMachine,
+    Tempering,
+    WhenceError,
+    WhenceWarning,
+    infer,
+)
 from whence.arrows import said_arrows
 from whence.cli import inputs
 from whence.files import decode_text
 from whence.formats import (
+    demos_csv,
     demos_jsonl,
     demos_npz,
     dot,
@@ -32,10 +46,18 @@ from whence.formats import (
     world_json,
     world_npz,
 )
+from whence.resuming import _kept_job
+from whence.runs import checkpoint, journal, manifest
+from whence.runs.keeper import Keeper
+from whence.runs.status import status_document
 from whence.search.sizes import checked_sizes
 from whence.search.unknowns import unknowns
 
 ALPHABET = ("c", "o", "*")
+RUN_FILES = (
+    manifest.NAME, checkpoint.NAME, journal.NAME, "steps/000000.npz", "inputs/world-1.npz",
+    "inputs/demos-1.npz", "best.json", "lock",
+)  # fmt: skip
 NAMED = LabeledMDP.from_triples(
     [(0, 0, 1, 1.0), (0, 1, 0, 1.0), (1, 0, 0, 0.5), (1, 0, 1, 0.5), (1, 1, 1, 1.0)],
     states=2,
@@ -74,6 +96,67 @@ def demos_jsonl_reader(data: bytes) -> bool:
     found = demos_jsonl.loads(data, "d.jsonl", NAMED)
     found.check(NAMED)
     return _same_again(found, demos_jsonl.dumps, _demos_jsonl)
+
+
+def demos_csv_reader(data: bytes) -> bool:
+    """Demonstrations as a table, with a world, without one, and as the world themselves."""
+    with suppress(WhenceError):
+        demos_csv.loads(data, "d.csv", NAMED).check(NAMED)
+    found = demos_csv.loads(data, "d.csv")
+    LabeledMDP.from_demonstrations(found)
+    return True
+
+
+def run_reader(data: bytes) -> bool:
+    """The folder of a run, one file of which the bytes replace; its state is read, not used."""
+    place = data[0] % len(RUN_FILES) if data else 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "run"
+        shutil.copytree(_run(), folder)
+        target = folder / RUN_FILES[place]
+        content = data[1:]
+        if target.name == checkpoint.NAME and content[:1] < b"\x80":
+            content = _checkpoint(target, content[1:])
+        target.write_bytes(content)
+        status_document(folder)
+        kept = Keeper(folder, manifest.read(folder), None)
+        job, found = _kept_job(kept)
+        assert found is not None
+        kept.restore(found, job, job.problem(1))
+    return True
+
+
+@cache
+def _run() -> Path:
+    """Return the folder of a short run, which lasts as long as the process."""
+    folder = Path(tempfile.mkdtemp()) / "run"
+    demos = Demonstrations.from_episodes([([0, 1, 0], [0, 0, 1])])
+    settings = Tempering(rungs=2, ladders=2, warm_up=2, pace=2, steps=4, every=2)
+    infer(NAMED, demos, states=2, expert=Expert(2, 0.5), settings=settings, folder=folder)
+    return folder
+
+
+def _checkpoint(path: Path, data: bytes) -> bytes:
+    """Return a checkpoint with one array, or a part of its header, as the bytes say."""
+    with np.load(path) as archive:
+        fields = {name: archive[name] for name in archive.files}
+    source = _Bytes(data)
+    names = list(fields)
+    name = names[source.number(len(names))]
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as changed:
+        for other in names:
+            content: bytes | None = npy(fields[other])
+            if other == name and name == checkpoint.HEADER:
+                text = str(fields[name])
+                cut = source.number(256) * len(text) // 256
+                more = source.part(8).decode("latin-1")
+                content = npy(np.array(text[:cut] + more + text[cut + source.number(16) :]))
+            elif other == name:
+                content = _member(source, name, "")
+            if content is not None:
+                changed.writestr(zipfile.ZipInfo(f"{other}.npy"), content)
+    return buffer.getvalue()
 
 
 def demos_npz_reader(data: bytes) -> bool:
@@ -190,7 +273,9 @@ READERS: dict[str, Callable[[bytes], bool]] = {
     "demos-jsonl": demos_jsonl_reader,
     "demos-npz": demos_npz_reader,
     "demos-arrays": demos_arrays_reader,
+    "demos-csv": demos_csv_reader,
     "numbers": numbers_reader,
+    "run": run_reader,
 }
 
 

@@ -133,6 +133,7 @@ TABLE = [
     ("argument: minutes", "d.jsonl", START, "infer coffee {} -o run --minutes 0", "minutes", "0.0", "above 0"),
     ("argument: threads", "d.jsonl", START, "infer coffee {} -o run --threads 0", "threads", "0", "at least 1"),
     ("argument: prior", "d.jsonl", START, "infer coffee {} -o run --p-self 1", "p_self", "1.0", "between 0 and 1"),
+    ("argument: huge rewards", "d.jsonl", START, "infer coffee {} -o run --rewards 0,1e12", "rewards", "1000000000000.0", "larger units"),
     ("argument: one level", "d.jsonl", START, "infer coffee {} -o run --rewards 0", "levels", "(0.0,)", "more levels"),
     ("argument: reproduce world", None, "", "reproduce tea", "tea", "no built-in world", "coffee"),
     ("argument: triples", None, "", "reproduce coffee --triples 0", "triples", "0", "at least 1"),

@@ -6,15 +6,18 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from whence.arrows import said_arrows
-from whence.errors import ArgumentError
+from whence.errors import ArgumentError, MachineError
 from whence.expert import Expert
 from whence.machine import RewardMachine
 from whence.posterior import Posterior, Worlds
 from whence.prior import Prior
+from whence.product import checked_sharpness
 from whence.search.methods import Method, method
 from whence.search.problem import Problem
-from whence.search.unknowns import Unknowns
+from whence.search.unknowns import ALPHAS, Unknowns
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +63,7 @@ class Job:
     def problem(self, threads: int | None = None) -> Problem:
         """Return what the methods search: a posterior for each discount, over one evidence."""
         unknown = self.unknowns
+        self._check_sharpness()
         alpha = 1.0 if unknown.alpha is None else unknown.alpha
         lapse = 0.0 if unknown.lapse is None else unknown.lapse
         experts = [Expert(alpha, discount, lapse) for discount in unknown.discounts]
@@ -70,6 +74,18 @@ class Job:
         posteriors = (first, *(first.of_expert(expert) for expert in experts[1:]))
         known = said_arrows(list(self.fix), first.alphabet)
         return Problem(posteriors, unknown, self.sizes, known, self.init)
+
+    def _check_sharpness(self) -> None:
+        """Refuse rewards with which an inferred alpha may ask for more than floating point has."""
+        if self.unknowns.alpha is not None:
+            return
+        try:
+            checked_sharpness(np.array(self.rewards), ALPHAS[1], max(self.unknowns.discounts))
+        except MachineError:
+            raise ArgumentError(
+                f"rewards are {self.rewards}, too large for alpha to be inferred, which may be up "
+                f"to {ALPHAS[1]:g}; give rewards in larger units, such as thousands, or an alpha"
+            ) from None
 
     def extended(self, steps: int | None, minutes: float | None, agreed: bool) -> Job:
         """Return the job with more steps or minutes in all; where it had agreed, to the end."""

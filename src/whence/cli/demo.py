@@ -146,6 +146,10 @@ def _report(given: World, run: Run, folder: str, seed: int, out: Output) -> str:
     from whence.runs.status import status_document
 
     path = str(Path(folder) / REPORT)
+    out.show(
+        "\nFor the report, a machine is inferred once more, from four fifths of the episodes: how "
+        "well does it predict the others?"
+    )
     with watching(out) as show:
         study = Study.of(
             run,

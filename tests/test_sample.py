@@ -121,6 +121,7 @@ def test_pays_is_what_every_machine_pays_itself() -> None:
         masses = list(sample.pays(*word).values())
         assert masses == sorted(masses, reverse=True)
         assert sample.pays(None, *word, None) == sample.pays(*word)
+        assert max(masses) <= 1.0
     assert sample.pays() == pytest.approx({0.0: 1.0})
 
 

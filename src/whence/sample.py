@@ -248,6 +248,7 @@ def _distribution(totals: Floats, weight: Floats) -> dict[float, float]:
     rounded = np.array([float(f"{total:.12g}") for total in totals]) + 0.0
     values, inverse = np.unique(rounded, return_inverse=True)
     mass = np.bincount(inverse.reshape(-1), weights=weight)
+    mass = np.minimum(mass, 1.0)  # what is certain has a probability of 1, not of 1 + 2e-14
     return {float(values[i]): float(mass[i]) for i in np.argsort(-mass, kind="stable")}
 
 

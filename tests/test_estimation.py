@@ -197,3 +197,14 @@ def test_a_conclusion_that_rests_on_unseen_pairs_is_doubted() -> None:
     best = int(np.argmax(np.log(run.posterior.weights[: len(machines)]) + gain))
     assert bool(doubted) == (best != 0)
     assert doubted
+
+
+def test_numbers_that_are_names_make_no_world_of_their_own(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("episode,state,action,label\n1,7,9999999,\n1,8,3,a\n")
+    demos = whence.Demonstrations.load(log)
+    with pytest.raises(
+        DemonstrationsError,
+        match=r"log.csv: states up to 8 and actions up to 9999999 .*numbers=False",
+    ):
+        LabeledMDP.from_demonstrations(demos)

@@ -24,6 +24,7 @@ from whence.errors import ArgumentError, DemonstrationsError
 from whence.mdp import LabeledMDP
 
 SMOOTHING = 0.1
+ALWAYS_PAIRS, PAIRS_A_STEP = 100_000, 10  # state-action pairs that a log may stand for
 
 
 class Seen(NamedTuple):
@@ -49,6 +50,7 @@ def estimate(
     if not len(demos.states):
         raise DemonstrationsError(f"{demos.source}: no states; a world needs at least one")
     n_states = _count(demos.states, demos.state_names)
+    _check_pairs(demos, n_states)
     action_names = _actions(demos, actions)
     seen = transitions_seen(demos)
     rows, unseen = _rows(seen, n_states, len(action_names), smoothing)
@@ -109,6 +111,17 @@ def _table(pair: Ints, successor: Ints, probability: Floats, n_actions: int) -> 
 
 def _count(numbers: Ints, names: tuple[str, ...] | None) -> int:
     return int(numbers.max()) + 1 if names is None else len(names)
+
+
+def _check_pairs(demos: Demonstrations, n_states: int) -> None:
+    """Refuse a log whose numbers stand for far more pairs than it has steps."""
+    n_actions = _count(np.append(demos.actions, 0), demos.action_names)
+    if n_states * n_actions > ALWAYS_PAIRS + PAIRS_A_STEP * len(demos.states):
+        raise DemonstrationsError(
+            f"{demos.source}: states up to {n_states - 1} and actions up to {n_actions - 1} make "
+            f"{n_states * n_actions:,} pairs, far more than {len(demos.states):,} rows can show; "
+            "if the numbers are names, read the table with numbers=False, or write words"
+        )
 
 
 def _actions(demos: Demonstrations, given: Sequence[str] | None) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from whence.errors import ArgumentError, DemonstrationsError
 from whence.mdp import LabeledMDP
 
 SMOOTHING = 0.1
-ALWAYS_PAIRS, PAIRS_A_STEP = 100_000, 10  # state-action pairs that a log may stand for
+ALWAYS_PAIRS, PAIRS_A_STEP = 10_000, 10  # state-action pairs that a log may stand for
 
 
 class Seen(NamedTuple):

@@ -22,6 +22,7 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 BLANK = -1
+UNSAID = -2  # a label that the episode leaves to the world
 
 
 def frozen_own(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence._types import Ints
-from whence.demos import UNSAID, Demonstrations
+from whence._types import UNSAID, Ints
+from whence.demos import Demonstrations
 from whence.errors import DemonstrationsError
 from whence.mdp import LabeledMDP
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from whence._types import BLANK, Ints, frozen_own
-from whence.errors import DemonstrationsError
+from whence._demos_checks import check_shape, checked_offsets, flat, said
+from whence._types import BLANK, UNSAID, Ints, frozen_own
 from whence.sparse import concatenated_ranges, offsets_of
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from whence.coverage import Coverage
     from whence.mdp import LabeledMDP
     from whence.trajectories import Label, Meaning
-
-UNSAID = -2  # a label that the episode leaves to the world
 
 
 class Episode(NamedTuple):
@@ -114,23 +112,23 @@ class Demonstrations:
         lines: npt.ArrayLike | None = None,
     ) -> Demonstrations:
         """Build demonstrations from the flat arrays that the class documents."""
-        a_offsets = _offsets(action_offsets, "action_offsets", source)
+        a_offsets = checked_offsets(action_offsets, "action_offsets", source)
         n = len(a_offsets) - 1
         if history_offsets is None:
             history_offsets = np.zeros(n + 1, dtype=np.int64)
         result = cls(
-            states=_flat(states, "states", source),
-            state_offsets=_offsets(state_offsets, "state_offsets", source),
-            actions=_flat(actions, "actions", source),
+            states=flat(states, "states", source),
+            state_offsets=checked_offsets(state_offsets, "state_offsets", source),
+            actions=flat(actions, "actions", source),
             action_offsets=a_offsets,
             alphabet=tuple(alphabet),
-            labels=_said(None if labels is None else _flat(labels, "labels", source)),
-            history=_flat(history, "history", source),
-            history_offsets=_offsets(history_offsets, "history_offsets", source),
+            labels=said(None if labels is None else flat(labels, "labels", source)),
+            history=flat(history, "history", source),
+            history_offsets=checked_offsets(history_offsets, "history_offsets", source),
             source=source,
             lines=None if lines is None else frozen_own(np.array(lines, dtype=np.int64)),
         )
-        _check_shape(result)
+        check_shape(result)
         return result
 
     @classmethod
@@ -373,83 +371,6 @@ def _rows(offsets: Ints, chosen: Ints) -> tuple[Ints, Ints]:
     """Return where the entries of some rows stand, row after row, and their new offsets."""
     first, last = offsets[chosen], offsets[chosen + 1]
     return concatenated_ranges(first, last), offsets_of(last - first)
-
-
-def _flat(values: npt.ArrayLike, what: str, source: str) -> Ints:
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        array = np.zeros(1)
-    if array.size == 0:
-        array = np.zeros(array.shape, dtype=np.int32)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise DemonstrationsError(f"{source}: {what} is not a flat array of whole numbers")
-    if array.size and (int(array.min()) < UNSAID or int(array.max()) > 2**31 - 1):
-        raise DemonstrationsError(f"{source}: {what} holds numbers outside of 0 to {2**31 - 1}")
-    return frozen_own(array.astype(np.int32))
-
-
-def _said(labels: Ints | None) -> Ints | None:
-    """Return the labels, or None where every one is left to the world."""
-    return None if labels is None or (labels == UNSAID).all() else labels
-
-
-def _offsets(values: npt.ArrayLike, what: str, source: str) -> Ints:
-    array = np.asarray(values)
-    good = array.ndim == 1 and array.size >= 1 and array.dtype.kind in "iu"
-    if not good or array[0] != 0 or (np.diff(array.astype(np.int64)) < 0).any():
-        raise DemonstrationsError(
-            f"{source}: {what} must start at 0 and never fall, one entry more than episodes"
-        )
-    return frozen_own(array.astype(np.int64))
-
-
-def _check_shape(demos: Demonstrations) -> None:
-    """Refuse arrays that do not fit together."""
-    for name, data in (("state", demos.states), ("action", demos.actions),
-                       ("history", demos.history)):  # fmt: skip
-        offsets = getattr(demos, f"{name}_offsets")
-        if len(offsets) != len(demos) + 1 or offsets[-1] != len(data):
-            raise DemonstrationsError(
-                f"{demos.source}: {name}_offsets do not fit: {len(offsets)} entries up to "
-                f"{offsets[-1]} for {len(demos)} episodes and {len(data)} entries"
-            )
-    surplus = np.diff(demos.state_offsets) - demos.lengths
-    bad = np.flatnonzero((surplus < 0) | (surplus > 1))
-    if len(bad):
-        i = int(bad[0])
-        raise DemonstrationsError(
-            f"{demos.place(i)}: {surplus[i] + demos.lengths[i]} states for {demos.lengths[i]} "
-            "actions; give as many states as actions, or one more"
-        )
-    if (demos.states < 0).any() or (demos.actions < 0).any():
-        raise DemonstrationsError(f"{demos.source}: a negative state or action; both count from 0")
-    _check_symbols(demos)
-
-
-def _check_symbols(demos: Demonstrations) -> None:
-    if len(set(demos.alphabet)) != len(demos.alphabet) or not all(demos.alphabet):
-        raise DemonstrationsError(f"{demos.source}: alphabet: symbols must differ, none empty")
-    m = len(demos.alphabet)
-    if (demos.history < 0).any() or (demos.history >= m).any():
-        raise DemonstrationsError(f"{demos.source}: history: a symbol outside of 0 to {m - 1}")
-    if demos.labels is None:
-        return
-    if len(demos.labels) != len(demos.states):
-        raise DemonstrationsError(
-            f"{demos.source}: {len(demos.labels)} labels for {len(demos.states)} states; "
-            "give one a state"
-        )
-    if (demos.labels >= m).any():
-        raise DemonstrationsError(f"{demos.source}: labels: a symbol outside of -2 to {m - 1}")
-    lengths = np.diff(demos.state_offsets)
-    said = np.cumsum(np.concatenate([[0], demos.labels != UNSAID]))[demos.state_offsets]
-    mixed = np.flatnonzero((np.diff(said) != 0) & (np.diff(said) != lengths))
-    if len(mixed):
-        raise DemonstrationsError(
-            f"{demos.place(int(mixed[0]))}: some labels are said and others left to the world "
-            "(-2); say all or none"
-        )
 
 
 def joined(parts: Sequence[Ints]) -> tuple[Ints, Ints]:

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from whence._types import BLANK, Floats, Ints
+from whence._types import BLANK, UNSAID, Floats, Ints
 from whence.checking import step_states
-from whence.demos import UNSAID, Demonstrations
+from whence.demos import Demonstrations
 from whence.errors import ArgumentError, DemonstrationsError
 from whence.mdp import LabeledMDP
 

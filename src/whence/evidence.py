@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence._types import BLANK, Floats, Ints, frozen_own
+from whence._types import BLANK, UNSAID, Floats, Ints, frozen_own
 from whence.checking import step_states
-from whence.demos import UNSAID, Demonstrations
+from whence.demos import Demonstrations
 from whence.mdp import LabeledMDP
 from whence.sparse import offsets_of
 

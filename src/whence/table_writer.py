@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from whence._types import BLANK, Ints
+from whence._types import BLANK, UNSAID, Ints
 from whence.checking import step_states
-from whence.demos import UNSAID, Demonstrations
+from whence.demos import Demonstrations
 from whence.errors import DemonstrationsError
 from whence.mdp import LabeledMDP
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from whence._types import BLANK, Ints
-from whence.demos import UNSAID, Demonstrations, Episode, joined
+from whence._types import BLANK, UNSAID, Ints
+from whence.demos import Demonstrations, Episode, joined
 from whence.errors import DemonstrationsError, FormatError
 from whence.formats.documents import explained, refuse_repeats
 from whence.mdp import LabeledMDP

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from whence._types import Floats, Ints
+from whence.sparse import offsets_of
 
 EXPERT_BYTES = 16  # alpha and lapse, the last two numbers of a key
 
@@ -48,3 +49,21 @@ def keys_of(
     width = rows.shape[1] * rows.itemsize
     data = rows.tobytes()
     return [data[start : start + width] for start in range(0, len(data), width)]
+
+
+def shared(keys: list[bytes], rows: Ints) -> tuple[Ints, Ints, Ints]:
+    """Group rows of a batch that share a solve.
+
+    Returns:
+        int64[U], the first row of each group; int64[R], places in `rows`, group by group; and
+        int64[U + 1], where the groups begin.
+    """
+    groups: dict[bytes, list[int]] = {}
+    for place, row in enumerate(rows.tolist()):
+        groups.setdefault(keys[row][:-EXPERT_BYTES], []).append(place)
+    if len(groups) == len(rows):
+        each = np.arange(len(rows) + 1)
+        return rows, each[:-1], each
+    order = np.array([place for places in groups.values() for place in places])
+    firsts = rows[[places[0] for places in groups.values()]]
+    return firsts, order, offsets_of(np.array([len(places) for places in groups.values()]))

@@ -23,10 +23,9 @@ from whence.evidence import compile_evidence
 from whence.expert import Expert
 from whence.machine import RewardMachine
 from whence.mdp import LabeledMDP
-from whence.memory import EXPERT_BYTES, bands, keys_of
+from whence.memory import bands, keys_of, shared
 from whence.prior import Prior, checked_levels
 from whence.product import checked_rewards, checked_sharpness
-from whence.sparse import offsets_of
 
 TOLERANCE = 1e-2
 FINEST = 1e-8
@@ -242,8 +241,7 @@ class Posterior:
 
         Other threads may remember and forget meanwhile: each key is looked up once.
         """
-        engine, columns = self._engines[number], self._columns[number]
-        canonical = engine.canonical(tables[0][:, :, columns], tables[1][:, :, columns])
+        engine, canonical = self._in_world(number, tables)
         band = bands(experts[0])
         keys = keys_of(number, canonical, band, experts, allowed)
         remembered = self._remembered
@@ -270,13 +268,19 @@ class Posterior:
         allowed: float,
     ) -> Floats:
         """Return float64[B] for one world; solve every machine, and remember none."""
-        engine, columns = self._engines[number], self._columns[number]
-        canonical = engine.canonical(tables[0][:, :, columns], tables[1][:, :, columns])
+        engine, canonical = self._in_world(number, tables)
         each = np.arange(len(canonical[0]) + 1)
         exactness = self._value_tolerance(bands(experts[0]), allowed)
         found, sweeps = engine.log_likelihood(canonical, each, *experts, exactness)
         self._count(solves=len(sweeps), sweeps=int(sweeps.sum()))
         return found
+
+    def _in_world(
+        self, number: int, tables: tuple[Ints, Floats]
+    ) -> tuple[CompiledEngine, tuple[Ints, Floats, Ints]]:
+        """Return a world's engine, and machines in the canonical form that it scores."""
+        engine, columns = self._engines[number], self._columns[number]
+        return engine, engine.canonical(tables[0][:, :, columns], tables[1][:, :, columns])
 
     def _solved(
         self,
@@ -292,7 +296,7 @@ class Posterior:
 
         Rows that differ in alpha, within a band, and in lapse alone share a solve.
         """
-        firsts, order, first_expert = _shared(keys, rows)
+        firsts, order, first_expert = shared(keys, rows)
         some = tuple(np.ascontiguousarray(table[firsts]) for table in canonical)
         alpha, lapse = experts[0][rows[order]], experts[1][rows[order]]
         found, sweeps = engine.log_likelihood(
@@ -362,24 +366,6 @@ class Posterior:
         if not ((lapses >= 0) & (lapses <= 1)).all():
             raise ArgumentError("lapse: every value must be from 0 to 1")
         return alphas, lapses
-
-
-def _shared(keys: list[bytes], rows: Ints) -> tuple[Ints, Ints, Ints]:
-    """Group rows of a batch that share a solve.
-
-    Returns:
-        int64[U], the first row of each group; int64[R], places in `rows`, group by group; and
-        int64[U + 1], where the groups begin.
-    """
-    groups: dict[bytes, list[int]] = {}
-    for place, row in enumerate(rows.tolist()):
-        groups.setdefault(keys[row][:-EXPERT_BYTES], []).append(place)
-    if len(groups) == len(rows):
-        each = np.arange(len(rows) + 1)
-        return rows, each[:-1], each
-    order = np.array([place for places in groups.values() for place in places])
-    firsts = rows[[places[0] for places in groups.values()]]
-    return firsts, order, offsets_of(np.array([len(places) for places in groups.values()]))
 
 
 def world_pairs(mdp: LabeledMDP | Worlds, demos: Demonstrations | None) -> Worlds:

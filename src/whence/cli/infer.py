@@ -70,6 +70,40 @@ def command(
     world: str,
     demos: str,
     output: str,
+    start: str | None,
+    threads: int | None,
+    checkpoint: float | None,
+    out: Output,
+    **said: Any,
+) -> None:
+    """Infer the machine behind DEMOS and write it, and how it was found, to a folder."""
+    from whence import inference
+    from whence.cli import findings, inputs
+    from whence.cli.live import watching
+    from whence.demos import Demonstrations
+    from whence.runs.keeper import check_free
+
+    check_free(output)
+    given = inputs.setting(world, start)
+    inputs.warn_estimated(given, world, out)
+    seen = Demonstrations.load(demos, given.mdp)
+    job = inference.make_job(given.mdp, seen, **_arguments(given, **said))
+    with watching(out) as show:
+        run = inference.start(
+            job,
+            folder=output,
+            names=[(world, demos)],
+            command=typed(),
+            checkpoint=checkpoint,
+            threads=threads,
+            on_event=show,
+        )
+    findings.tell(out, run, output)
+
+
+def _arguments(
+    given: Any,
+    *,
     states: str | None,
     rewards: str | None,
     alpha: str | None,
@@ -82,52 +116,27 @@ def command(
     seed: int,
     steps: int | None,
     minutes: float | None,
-    threads: int | None,
-    checkpoint: float | None,
-    start: str | None,
     init: str | None,
     fix: str | None,
-    out: Output,
     **settings: Any,
-) -> None:
-    """Infer the machine behind DEMOS and write it, and how it was found, to a folder."""
-    from whence.cli import findings, inputs
-    from whence.cli.live import watching
-    from whence.demos import Demonstrations
-    from whence.inference import make_job
-    from whence.inference import start as begin
-    from whence.runs.keeper import check_free
+) -> dict[str, Any]:
+    """Return what the options mean to `make_job`."""
+    from whence.cli import inputs
 
-    check_free(output)
-    given = inputs.setting(world, start)
-    inputs.warn_estimated(given, world, out)
-    job = make_job(
-        given.mdp,
-        Demonstrations.load(demos, given.mdp),
-        states=_states(states, given),
-        rewards=_levels(rewards, given),
+    return {
+        "states": _states(states, given),
+        "rewards": _levels(rewards, given),
         **_expert(method, given, {"alpha": alpha, "discount": discount, "lapse": lapse}),
-        prior=inputs.prior(p_self, p_zero),
-        temperature=temperature,
-        method=method,
-        settings=_settings(method, given, settings, temperature),
-        init=None if init is None else inputs.machine_in(init, given.mdp),
-        fix=() if fix is None else _lines(fix),
-        seed=seed,
-        steps=steps,
-        minutes=minutes,
-    )
-    with watching(out) as show:
-        run = begin(
-            job,
-            folder=output,
-            names=[(world, demos)],
-            command=typed(),
-            checkpoint=checkpoint,
-            threads=threads,
-            on_event=show,
-        )
-    findings.tell(out, run, output)
+        "prior": inputs.prior(p_self, p_zero),
+        "temperature": temperature,
+        "method": method,
+        "settings": _settings(method, given, settings, temperature),
+        "init": None if init is None else inputs.machine_in(init, given.mdp),
+        "fix": () if fix is None else _lines(fix),
+        "seed": seed,
+        "steps": steps,
+        "minutes": minutes,
+    }
 
 
 def _states(states: str | None, given: Any) -> int | tuple[int, int]:

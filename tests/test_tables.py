@@ -12,16 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import whence
+from house import HOUSE
 from whence import Demonstrations, LabeledMDP, WhenceWarning
 from whence.errors import ArgumentError, DemonstrationsError, FormatError, WhenceError
 
 WORLD = whence.worlds.coffee()
-HOUSE = LabeledMDP.from_dense(
-    [[[0, 1, 0], [1, 0, 0]], [[0, 0, 1], [1, 0, 0]], [[0, 0, 1], [0, 1, 0]]],
-    labels=[None, "tea", "bed"],
-    names=["hall", "kitchen", "den"],
-    actions=["on", "back"],
-)
 ROWS = """episode,step,state,action,label
 monday,0,hall,on,
 tuesday,0,hall,on,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import whence
+from house import HOUSE
 from whence import Demonstrations, LabeledMDP
 from whence.errors import (
     ArgumentError,
@@ -20,12 +21,6 @@ from whence.errors import (
 
 DATA = Path(__file__).parent / "data"
 WORLD = whence.worlds.coffee()
-HOUSE = LabeledMDP.from_dense(
-    [[[0, 1, 0], [1, 0, 0]], [[0, 0, 1], [1, 0, 0]], [[0, 0, 1], [0, 1, 0]]],
-    labels=[None, "tea", "bed"],
-    names=["hall", "kitchen", "den"],
-    actions=["on", "back"],
-)
 
 
 def trajectory(obs: Any, acts: Any, infos: Any = None) -> SimpleNamespace:

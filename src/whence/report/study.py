@@ -6,12 +6,13 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from whence.demos import Demonstrations
 from whence.errors import ArgumentError
 from whence.held_out import MINUTES, HeldOut, held_out
 from whence.mdp import LabeledMDP
-from whence.posterior import Posterior
+from whence.posterior import Posterior, world_pairs
 from whence.report.ladders import Ladders
 from whence.runs.events import OnEvent
 from whence.runs.result import Run
@@ -89,18 +90,12 @@ class Study:
             threads: how many to use; all cores by default.
             on_event: called with each `Event` of that inference.
         """
-        worlds = _pairs(mdp, demos)
+        worlds = tuple(world_pairs(mdp, demos))
         usual = ["the world"] if len(worlds) == 1 else [f"world {at}" for at in range(len(worlds))]
+        how = {"fix": fix, "discounts": discounts, "minutes": minutes, "threads": threads}
         comparison, reason = None, "It was not asked for."
         if compare:
-            try:
-                comparison = held_out(
-                    run, worlds, fix=fix, discounts=discounts, minutes=minutes, threads=threads,
-                    on_event=on_event,
-                )  # fmt: skip
-                reason = ""
-            except ArgumentError as error:
-                reason = str(error)[:1].upper() + str(error)[1:] + "."
+            comparison, reason = _comparison(run, worlds, how | {"on_event": on_event})
         return cls(
             run=run,
             worlds=worlds,
@@ -165,13 +160,9 @@ def current_versions() -> dict[str, str]:
     return found
 
 
-def _pairs(
-    mdp: LabeledMDP | Pairs, demos: Demonstrations | None
-) -> tuple[tuple[LabeledMDP, Demonstrations], ...]:
-    if isinstance(mdp, LabeledMDP):
-        if demos is None:
-            raise ArgumentError("no demonstrations; give them after the world")
-        return ((mdp, demos),)
-    if demos is not None or not mdp:
-        raise ArgumentError("give one world and its demonstrations, or a list of such pairs")
-    return tuple(mdp)
+def _comparison(run: Run, worlds: Pairs, options: dict[str, Any]) -> tuple[HeldOut | None, str]:
+    """Return the comparison on episodes set aside, or why there is none."""
+    try:
+        return held_out(run, worlds, **options), ""
+    except ArgumentError as error:
+        return None, str(error)[:1].upper() + str(error)[1:] + "."

@@ -1,13 +1,16 @@
-"""Does memory stay where it is? Infer, score, plan, write and read again for hours.
+"""Does memory stay where it is? One long run, or many short ones of everything, for hours.
 
-python benchmarks/soak.py [--hours 2] [--log soak.csv]
+python benchmarks/soak.py [--hours 2] [--log soak.csv] [--rounds]
 
-Each round takes the next built-in world and the next seed: demonstrations are simulated,
-written and read back, a short inference runs on them, machines are scored through a fresh
-posterior, the best one is planned for and written and read in every format. Resident memory is
-recorded each minute. It may grow while kernels are compiled and pools filled; after ten minutes
-it must not: the script fails where the last ten minutes lie more than five percent above the
-minutes 10 to 20.
+One run of the default search on multi coffee goes on for so long, in a folder, with checkpoints.
+With --rounds everything is used again and again instead: each round takes the next built-in
+world and the next seed; demonstrations are simulated, written and read back, a short inference
+runs on them, machines are scored through a fresh posterior, the best one is planned for and
+written and read in every format.
+
+Resident memory is recorded each minute. It may grow while kernels are compiled and pools filled;
+after ten minutes it must not: the script fails where the last ten minutes lie more than five
+percent above the minutes 10 to 20.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ from pathlib import Path
 import numpy as np
 
 import whence
-from whence import Demonstrations, LabeledMDP, Posterior, RewardMachine
+from whence import Demonstrations, LabeledMDP, Posterior, RewardMachine, Tempering
+from whence.runs.events import Event
 from whence.worlds import BUILT_IN
 
 MINUTE = 60.0
@@ -83,30 +87,71 @@ def rounds(folder: Path) -> Iterator[int]:
             yield one_round(name, seed, folder)
 
 
+class Memory:
+    """Resident memory, minute by minute."""
+
+    def __init__(self, log: Path | None) -> None:
+        self.began = time.monotonic()
+        self.log = log
+        self.kept: list[tuple[float, float]] = []
+
+    @property
+    def minutes(self) -> float:
+        """Since the beginning."""
+        return (time.monotonic() - self.began) / MINUTE
+
+    def note(self, *figures: float) -> None:
+        """Print memory and some figures, if a minute has passed since the last time."""
+        minutes = self.minutes
+        if minutes < len(self.kept) + 1:
+            return
+        gc.collect()
+        self.kept.append((minutes, resident()))
+        line = ",".join([f"{minutes:.1f}", f"{self.kept[-1][1]:.1f}", *map(str, figures)])
+        print(line, flush=True)
+        if self.log is not None:
+            with self.log.open("a") as log:
+                log.write(line + "\n")
+
+
+def one_long_run(folder: Path, memory: Memory, hours: float) -> None:
+    """Infer until the time is over, whatever the ladders say; note steps and machines scored."""
+    world = BUILT_IN["multi-coffee"](None)
+
+    def watch(event: Event) -> None:
+        memory.note(event.step, event.evaluations)
+
+    run = whence.infer(
+        world.mdp, world.demonstrations(0), states=world.task.n_states, rewards=world.rewards,
+        expert=world.expert, settings=Tempering(steps=10**9, until_agreed=False),
+        minutes=60 * hours, folder=folder / "run", on_event=watch,
+    )  # fmt: skip
+    size = sum(path.stat().st_size for path in (folder / "run").rglob("*") if path.is_file())
+    print(f"{run.steps:,} steps, {run.evaluations:,} machines; the folder: {size / 1e6:.0f} MB")
+
+
+def many_rounds(folder: Path, memory: Memory, hours: float) -> None:
+    """Use everything again and again; note rounds and machines scored."""
+    done = scored = 0
+    for count in rounds(folder):
+        done, scored = done + 1, scored + count
+        memory.note(done, scored)
+        if memory.minutes >= 60 * hours:
+            return
+
+
 def main() -> None:
     """Run for so many hours; print memory each minute and a verdict."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--hours", type=float, default=2.0)
     parser.add_argument("--log", type=Path, default=None)
+    parser.add_argument("--rounds", action="store_true", help="everything, again and again")
     chosen = parser.parse_args()
-    began = time.monotonic()
-    kept: list[tuple[float, float]] = []
-    done = scored = 0
+    memory = Memory(chosen.log)
     with tempfile.TemporaryDirectory() as folder:
-        for count in rounds(Path(folder)):
-            done, scored = done + 1, scored + count
-            minutes = (time.monotonic() - began) / MINUTE
-            if minutes >= len(kept) + 1:
-                gc.collect()
-                kept.append((minutes, resident()))
-                line = f"{minutes:.1f},{kept[-1][1]:.1f},{done},{scored}"
-                print(line, flush=True)
-                if chosen.log is not None:
-                    with chosen.log.open("a") as log:
-                        log.write(line + "\n")
-            if minutes >= 60 * chosen.hours:
-                break
-    sys.exit(verdict(kept))
+        work = many_rounds if chosen.rounds else one_long_run
+        work(Path(folder), memory, chosen.hours)
+    sys.exit(verdict(memory.kept))
 
 
 def verdict(kept: list[tuple[float, float]]) -> int:

@@ -14,6 +14,7 @@ from whence.inference import start
 from whence.runs import checkpoint, journal, searching
 from whence.runs.events import Event, OnEvent
 from whence.runs.signals import Stopped
+from whence.search import tape
 
 
 class _KillError(Exception):
@@ -68,6 +69,31 @@ def test_steps_are_written_once(tmp_path: Path) -> None:
     whence.resume(folder, checkpoint=1e9)
     for part in found.header.parts:
         assert (folder / "steps" / part.file).stat().st_mtime_ns == before[part.file]
+
+
+@pytest.mark.parametrize("method", ["tempering", "annealing"])
+@pytest.mark.parametrize("every", [0.0, 1e9])
+def test_a_long_run_keeps_evenly_spaced_steps_and_resumes_to_the_same(
+    method: str, every: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tape, "MOST", 11)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    run = start(small.job(method), folder=whole, checkpoint=1e9)
+    with pytest.raises(_KillError):
+        start(small.job(method), folder=broken, checkpoint=every, on_event=_broken_at(9))
+    for last in (14, 31, 52):
+        with pytest.raises(_KillError):
+            whence.resume(broken, checkpoint=every, on_event=_broken_at(last))
+    whence.resume(broken, checkpoint=every)
+    assert small.contents(broken) == small.contents(whole)
+    assert run.steps == 60
+    assert run.trace.step.tolist() == list(range(1, 61, 8))
+    assert len(run.trace.score) == 8
+    found = checkpoint.read(broken)
+    assert found is not None
+    named = {part.file for part in found.header.parts}
+    assert {path.name for path in (broken / "steps").iterdir()} == named
+    assert whence.load(broken).run.steps == 60
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

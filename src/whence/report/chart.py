@@ -19,20 +19,22 @@ _LINES = 6
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """One line of a chart: float[P], one value a step; what is not finite is left out."""
+    """One line of a chart: float[P], evenly spaced; what is not finite is left out."""
 
     name: str
     values: Floats
 
 
-def line_chart(title: str, x: str, lines: Sequence[Line], low: float, high: float) -> str:
-    """Return lines over steps, between two values; what lies below is cut off."""
-    steps = max(len(line.values) for line in lines)
+def line_chart(
+    title: str, x: str, lines: Sequence[Line], low: float, high: float, *, steps: int
+) -> str:
+    """Return lines over so many steps, between two values; what lies below is cut off."""
+    values = max(len(line.values) for line in lines)
     low, high = _room(low, high)
     ticks = _ticks(low, high)
     body = [*_level(ticks, low, high), *_along(steps, x)]
     for number, line in enumerate(lines[:_LINES]):
-        path = _path(_thinned(line.values), steps, low, high)
+        path = _path(_thinned(line.values), values, low, high)
         body.append(f'<path class="line series-{number}" d="{path}"/>')
     said = ", ".join(f"{line.name}: {_said(line.values)}" for line in lines[:_LINES])
     return _document(title, f"{steps} steps. {said}.", HEIGHT, body)
@@ -99,12 +101,12 @@ def _thinned(values: Floats) -> list[tuple[float, float]]:
     return points
 
 
-def _path(points: list[tuple[float, float]], steps: int, low: float, high: float) -> str:
+def _path(points: list[tuple[float, float]], values: int, low: float, high: float) -> str:
     wide, tall = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
     places = []
     for step, value in points:
         up = min(max((value - low) / (high - low), 0.0), 1.0)
-        x = _LEFT + wide * step / max(steps - 1, 1)
+        x = _LEFT + wide * step / max(values - 1, 1)
         places.append(f"{x:.1f},{_TOP + tall * (1 - up):.1f}")
     return "M" + "L".join(places) if places else ""
 

@@ -108,7 +108,8 @@ def _traces(study: Study) -> list[Html]:
         if not len(finite):
             return [paragraph("No machine that was met can have produced the demonstrations.")]
         top = float(finite.max())
-        svg = line_chart(title, "step", lines, min(float(finite.min()), top - SPREAD), top)
+        low = min(float(finite.min()), top - SPREAD)
+        svg = line_chart(title, "step", lines, low, top, steps=run.steps)
         charts.append(figure(svg, join([title, ". ", _keys(lines)]), least=LEAST))
     note = (
         f"Nats at temperature {run.temperature:g}. The first fifth of the steps may lie below "

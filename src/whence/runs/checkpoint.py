@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -29,6 +30,7 @@ TAG = "whence/checkpoint/1"
 NAME = "checkpoint.npz"
 STEPS = "steps"
 HEADER = "header"
+TAPES = ("rows", "records")
 T = TypeVar("T")
 
 
@@ -39,6 +41,13 @@ class Part(msgspec.Struct, forbid_unknown_fields=True):
     sha256: str
     rows: int
     records: int
+
+
+class Spacing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many items a tape was offered, and every which one it keeps."""
+
+    offered: int
+    every: int
 
 
 class Header(msgspec.Struct, forbid_unknown_fields=True):
@@ -52,6 +61,8 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
         seconds: spent so far.
         stopped: why the search ended, or null.
         generator: the state of the generator; whole numbers in words, since they are long.
+        rows: how many rows of the trace were offered so far, and every which one is kept.
+        records: the same of records.
         parts: the files of steps, in order.
     """
 
@@ -62,6 +73,8 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
     seconds: float
     stopped: str | None
     generator: dict[str, Any]
+    rows: Spacing
+    records: Spacing
     parts: list[Part]
 
 
@@ -72,20 +85,41 @@ class Found(NamedTuple):
     fields: arrays.Arrays
 
 
-def write_part(folder: Path, walk: Walk, parts: list[Part]) -> list[Part]:
-    """Write the steps that no part holds yet; returns all parts."""
-    rows = walk.rows.together(sum(part.rows for part in parts))
-    records = walk.records.together(sum(part.records for part in parts))
-    if rows is None and records is None:
-        return parts
-    flat = flattened(rows, "rows") | flattened(records, "records")
-    data = arrays.write(flat)
-    name = f"{len(parts):06d}.npz"
-    files.write_bytes(files.own(folder, f"{STEPS}/{name}"), data)
-    counts = len(walk.rows), len(walk.records)
-    before = sum(part.rows for part in parts), sum(part.records for part in parts)
-    new = [now - old for now, old in zip(counts, before, strict=True)]
-    return [*parts, Part(name, hashlib.sha256(data).hexdigest(), *new)]
+class Parts:
+    """The files of steps of a run.
+
+    Attributes:
+        parts: those of the checkpoint that is written next, in order.
+    """
+
+    def __init__(self, folder: Path, header: Header | None = None) -> None:
+        self.folder = folder
+        self.parts = [] if header is None else list(header.parts)
+        self._every = (1, 1) if header is None else (header.rows.every, header.records.every)
+        self._old: list[Part] = []
+
+    def add(self, walk: Walk) -> None:
+        """Write the steps that no part holds yet; all of them where the walk now keeps fewer."""
+        number = 1 + int(Path(self.parts[-1].file).stem) if self.parts else 0
+        every = walk.rows.every, walk.records.every
+        if every != self._every:
+            self._every = every
+            self._old, self.parts = self.parts, []
+        rows, records = (sum(getattr(part, name) for part in self.parts) for name in TAPES)
+        new = walk.rows.together(rows), walk.records.together(records)
+        if new == (None, None):
+            return
+        data = arrays.write(flattened(new[0], "rows") | flattened(new[1], "records"))
+        name = f"{number:06d}.npz"
+        files.write_bytes(files.own(self.folder, f"{STEPS}/{name}"), data)
+        counts = len(walk.rows) - rows, len(walk.records) - records
+        self.parts.append(Part(name, hashlib.sha256(data).hexdigest(), *counts))
+
+    def forget(self) -> None:
+        """Delete the files that no checkpoint names any more."""
+        for part in self._old:
+            files.own(self.folder, f"{STEPS}/{part.file}").unlink(missing_ok=True)
+        self._old = []
 
 
 def write(folder: Path, header: Header, state: Any) -> None:
@@ -131,7 +165,8 @@ def restored(folder: Path, found: Found, fresh: Walk, job: Job, problem: Problem
     for block in (None, *records):
         if not job.how.sound(state, block, problem):
             raise FormatError(f"{source}: a number is out of range; {_CURE}")
-    walk = Walk(fresh.rng, state, Tape(rows), Tape(records), header.seconds)
+    tapes = _tape(rows, header.rows, source), _tape(records, header.records, source)
+    walk = Walk(fresh.rng, state, *tapes, header.seconds)
     _set_generator(walk.rng, header.generator, source)
     return walk
 
@@ -210,8 +245,17 @@ def _part(path: Path, part: Part) -> arrays.Arrays:
     return arrays.load(data, str(path))
 
 
+def _tape(blocks: list[T], spacing: Spacing, source: str) -> Tape[T]:
+    """Return what is kept of steps, if it can have come about so."""
+    offered, every = spacing.offered, spacing.every
+    tape = Tape(blocks, offered=offered, every=every)
+    if every < 1 or offered < 0 or every & (every - 1) or len(tape) != -(-offered // every):
+        raise FormatError(f"{source}: a count of steps makes no sense; {_CURE}")
+    return tape
+
+
 def _plain(name: str, source: str) -> str:
-    if name != Path(name).name or not name.endswith(".npz"):
+    if not re.fullmatch(r"\d{6,18}\.npz", name):
         raise FormatError(f"{source}: {name!r} is no file of steps; {_CURE}")
     return name
 

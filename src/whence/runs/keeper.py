@@ -38,7 +38,7 @@ class Keeper:
         self.folder = folder
         self.manifest = told
         self.every = CHECKPOINT_SECONDS if every is None else every
-        self._parts: list[checkpoint.Part] = []
+        self._parts = checkpoint.Parts(folder)
         self._checkpointed = time.perf_counter()
         self._noted = 0.0
 
@@ -58,7 +58,7 @@ class Keeper:
 
     def save(self, walk: Walk, job: Job, event: Event, stopped: str | None = None) -> None:
         """Write a checkpoint, and the best machine so far."""
-        self._parts = checkpoint.write_part(self.folder, walk, self._parts)
+        self._parts.add(walk)
         header = checkpoint.Header(
             format=checkpoint.TAG,
             job=self.manifest.job,
@@ -67,9 +67,12 @@ class Keeper:
             seconds=walk.seconds,
             stopped=stopped,
             generator=checkpoint.generator_document(walk.rng),
-            parts=self._parts,
+            rows=checkpoint.Spacing(walk.rows.offered, walk.rows.every),
+            records=checkpoint.Spacing(walk.records.offered, walk.records.every),
+            parts=self._parts.parts,
         )
         checkpoint.write(self.folder, header, walk.state)
+        self._parts.forget()
         if event.machine is not None:
             event.machine.save(files.own(self.folder, BEST))
         self.note(dataclasses.replace(event, kind=CHECKPOINT))
@@ -78,7 +81,7 @@ class Keeper:
     def restore(self, found: checkpoint.Found, job: Job, problem: Problem) -> Walk:
         """Return the search where the last checkpoint left it; go on from there."""
         walk = checkpoint.restored(self.folder, found, Walk.start(job, problem), job, problem)
-        self._parts = list(found.header.parts)
+        self._parts = checkpoint.Parts(self.folder, found.header)
         return walk
 
 

@@ -40,7 +40,14 @@ def result(search: Search, stopped: str) -> Run:
     job, walk = search.job, search.walk
     run = _run(job.how, walk.state, search.problem, job.settings, walk.records)
     trace = _trace(walk.rows)
-    return replace(run, trace=trace, stopped=stopped, method=job.method, seed=job.seed)
+    return replace(
+        run,
+        trace=trace,
+        steps=walk.rows.offered,
+        stopped=stopped,
+        method=job.method,
+        seed=job.seed,
+    )
 
 
 def _run(how: Method, state: Any, problem: Problem, settings: Any, records: Tape[Any]) -> Run:
@@ -60,6 +67,7 @@ def _run(how: Method, state: Any, problem: Problem, settings: Any, records: Tape
         log_prior=log_prior,
         temperature=posterior.temperature,
         trace=_trace(Tape()),
+        steps=0,
         evaluations=how.evaluations(state),
         seconds=0.0,
         states=problem.sizes,
@@ -89,5 +97,5 @@ def _trace(rows: Tape[Row]) -> Trace:
     block = rows.together()
     if block is None:
         nothing = np.zeros((0, 0))
-        return Trace(nothing, nothing, nothing, np.zeros((0, 0), dtype=np.bool_))
-    return Trace(*block)
+        return Trace(rows.places, nothing, nothing, nothing, np.zeros((0, 0), dtype=np.bool_))
+    return Trace(rows.places + 1, *block)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from whence._types import Bools, Floats
+from whence._types import Bools, Floats, Ints
 from whence.certainty import Certainty
 from whence.expert import Expert
 from whence.machine import RewardMachine
@@ -17,22 +17,24 @@ from whence.telling import Telling
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:
-    """What happened at each step of each run; N steps, B runs.
+    """What happened at each step of each run; B runs, N steps, evenly spaced in a long run.
 
     Attributes:
+        step: int64[N], which steps, from 1.
         score: float64[N, B], of the current machine at the run's temperature.
         best: float64[N, B], the best score so far.
         temperature: float64[N, B], at which the step was accepted or not.
         accepted: bool[N, B], whether the proposal was.
     """
 
+    step: Ints
     score: Floats
     best: Floats
     temperature: Floats
     accepted: Bools
 
     def __repr__(self) -> str:
-        return f"<Trace: {self.score.shape[0]} steps of {self.score.shape[1]} runs>"
+        return f"<Trace: {self.score.shape[0]} rows of {self.score.shape[1]} runs>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,6 +49,7 @@ class Run:
         log_prior: of the best machine, not normalised.
         temperature: at which scores are compared.
         trace: what happened at each step.
+        steps: how many were made.
         evaluations: machines that were scored, those remembered from before among them.
         seconds: what it took.
         states: the numbers of states that were searched.
@@ -72,6 +75,7 @@ class Run:
     log_prior: float
     temperature: float
     trace: Trace
+    steps: int
     evaluations: int
     seconds: float
     states: range
@@ -89,11 +93,6 @@ class Run:
     certainty: tuple[Certainty, ...] = ()
     telling: tuple[Telling, ...] = ()
     exact: Exact | None = None
-
-    @property
-    def steps(self) -> int:
-        """The number of steps made."""
-        return len(self.trace.score)
 
     def to_arviz(self) -> Any:
         """Return the draws for ArviZ: an InferenceData (0.x) or a DataTree (1.x).

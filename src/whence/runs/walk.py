@@ -23,7 +23,7 @@ class Walk:
     Attributes:
         rng: of every random choice.
         state: the method's.
-        rows: the trace, a row a step.
+        rows: the trace, a row a step, fewer of a long run.
         records: what the method keeps of steps.
         seconds: spent so far.
     """

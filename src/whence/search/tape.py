@@ -1,7 +1,8 @@
-"""What a run keeps of each step: items of the same shape, packed into blocks as they grow.
+"""What a run keeps of its steps: items of the same shape, packed into blocks as they grow.
 
 An item is a NamedTuple of arrays, or of such NamedTuples. A block of N items is the same tuple
-with arrays that have one axis more, the first, of length N.
+with arrays that have one axis more, the first, of length N. Of a long run every second item is
+kept, then every fourth, and so on, so that memory stays where it is however long a run takes.
 """
 
 from __future__ import annotations
@@ -11,26 +12,47 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from whence._types import Ints
+
 BLOCK = 1_000
+MOST = 100_000
 
 T = TypeVar("T")
 
 
 class Tape(Generic[T]):
-    """Items in order; old ones are packed, so that millions fit in memory."""
+    """Items in order, at most `MOST` of them, evenly spaced.
 
-    def __init__(self, blocks: list[T] | None = None) -> None:
+    Attributes:
+        offered: how many items were appended so far.
+        every: those kept are the items 0, every, 2 every, ...; a power of two.
+    """
+
+    def __init__(
+        self, blocks: list[T] | None = None, *, offered: int | None = None, every: int = 1
+    ) -> None:
         self._blocks: list[T] = list(blocks or [])
         self._open: list[T] = []
         self._packed = sum(_length(block) for block in self._blocks)
+        self.offered = self._packed if offered is None else offered
+        self.every = every
 
     def __len__(self) -> int:
         return self._packed + len(self._open)
 
+    @property
+    def places(self) -> Ints:
+        """int64[N], which of the items offered are kept, from 0."""
+        return np.arange(len(self), dtype=np.int64) * self.every
+
     def append(self, item: T) -> None:
-        """Add an item."""
-        self._open.append(item)
-        if len(self._open) == BLOCK:
+        """Offer an item; it is kept if its turn has come."""
+        if self.offered % self.every == 0:
+            self._open.append(item)
+        self.offered += 1
+        if len(self) > MOST:
+            self._halve()
+        elif len(self._open) == BLOCK:
             self._pack()
 
     def together(self, first: int = 0) -> T | None:
@@ -46,6 +68,12 @@ class Tape(Generic[T]):
             return None
         whole: T = mapped(lambda *arrays: np.concatenate(arrays), *blocks)
         return whole
+
+    def _halve(self) -> None:
+        whole = self.together()
+        self._blocks = [mapped(lambda array: array[::2].copy(), whole)]
+        self._packed = _length(self._blocks[0])
+        self.every *= 2
 
     def _pack(self) -> None:
         if not self._open:

@@ -30,6 +30,15 @@ def _store(array: Any, row: Any, vector: Any) -> None:
     _rows(array)[int(row)] = vector
 
 
+def _load_short(array: Any, row: Any) -> Any:
+    return _load(array, row).astype(np.float64)
+
+
+def _store_short(array: Any, row: Any, vector: Any) -> None:
+    most = kernels.LARGEST_SHORT
+    _store(array, row, np.clip(vector, -most, most).astype(np.float32))
+
+
 def _spread(number: Any) -> Any:
     return np.full(LANES, float(number))
 
@@ -43,6 +52,8 @@ def _pick(array: Any, start: Any, lanes: Any, row: Any) -> Any:
 REPLACED: dict[str, Any] = {
     "_load": _load,
     "_store": _store,
+    "_load_short": _load_short,
+    "_store_short": _store_short,
     "_spread": _spread,
     "_pick": _pick,
     "_times": lambda a, b: a * b,

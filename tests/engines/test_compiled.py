@@ -11,6 +11,7 @@ import whence
 from problems import random_machine, random_world
 from whence import Expert, LabeledMDP, Posterior, RewardMachine
 from whence.engines import compiled, reference
+from whence.evidence import compile_evidence
 from whence.product import product
 
 LEVELS = (-1.0, 0.0, 0.5, 1.0, 2.0)
@@ -149,3 +150,63 @@ def test_worlds_of_several_tiles_are_solved(
     values = compiled.optimal_values(mdp, machine, discount)
     exact = reference.policy_iteration(product(mdp, machine), discount).max(axis=2)
     assert np.abs(values - exact).max() <= 1e-10 * max(1.0, float(np.abs(exact).max()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_log_likelihoods_in_tiles_keep_the_promised_tolerance(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(compiled, "TILE", 7)
+    rng = np.random.default_rng(100 + seed)
+    for _ in range(60):
+        mdp, demos, machine, expert = _problem(rng)
+        posterior = Posterior(mdp, demos, expert=expert, rewards=LEVELS, threads=1)
+        tables = machine.transitions[None], machine.rewards[None]
+        exact = reference.log_likelihood(mdp, demos, machine.transitions, machine.rewards, expert)
+        assert abs(posterior.log_likelihood(*tables)[0] - exact) <= 1e-2
+        if expert.discount <= 0.99:
+            assert abs(posterior.log_likelihood(*tables, tolerance=1e-5)[0] - exact) <= 1e-5
+
+
+@pytest.mark.parametrize("n", [3, 6, 20])
+@pytest.mark.parametrize("discount", [0.9, 0.98])
+@pytest.mark.parametrize("tile", [16, 100])
+def test_numbers_do_not_depend_on_the_company(
+    monkeypatch: pytest.MonkeyPatch, n: int, discount: float, tile: int
+) -> None:
+    monkeypatch.setattr(compiled, "TILE", tile)
+    rng = np.random.default_rng(n)
+    mdp = random_world(rng, states=100, actions=2, symbols=2, successors=3, blank=0.8)
+    machines = [random_machine(rng, mdp.alphabet, n) for _ in range(12)]
+    expert = Expert(20.0, discount)
+    demos = whence.simulate(mdp, machines[0], expert, episodes=10, length=20, seed=0)
+    posterior = Posterior(mdp, demos, expert=expert, threads=1)
+    transitions = np.array([each.transitions for each in machines])
+    rewards = np.array([each.rewards for each in machines])
+
+    def scored(chosen: slice) -> list[float]:
+        parts = transitions[chosen], rewards[chosen]
+        return list(map(float, posterior.log_likelihood(*parts, remember=False)))
+
+    together = scored(slice(None))
+    backwards = scored(slice(None, None, -1))[::-1]
+    alone = [value for i in range(12) for value in scored(slice(i, i + 1))]
+    assert together == alone == backwards
+
+
+@pytest.mark.parametrize("largest", [1e-44, 1e-30, 1.0, 1e30, 1e40])
+def test_rewards_of_any_size_are_solved_in_tiles(
+    monkeypatch: pytest.MonkeyPatch, largest: float
+) -> None:
+    monkeypatch.setattr(compiled, "TILE", 16)
+    rng = np.random.default_rng(0)
+    mdp = random_world(rng, states=100, actions=2, symbols=2, successors=3, blank=0.8)
+    machine = random_machine(rng, mdp.alphabet, 3)
+    unit = compiled.optimal_values(mdp, machine, 0.9)
+    scaled = RewardMachine(mdp.alphabet, machine.transitions, machine.rewards * largest)
+    nothing = compile_evidence(mdp, whence.Demonstrations.from_episodes([]))
+    engine = compiled.CompiledEngine(mdp, nothing, 0.9, threads=1)
+    tables = scaled.transitions[None].astype(np.int64), scaled.rewards[None].copy(), np.array([3])
+    found = engine.values(tables, 1e-12 * largest)[0]
+    assert np.abs(found / largest - unit).max() <= 1e-10

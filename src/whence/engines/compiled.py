@@ -47,7 +47,6 @@ class Layout:
         n_rows: S and the number of labelled states.
         tiles: int64[T + 1], where the parts begin that are swept together.
         reach: int64[T], the last tile that a state of each tile leads to.
-        entry_rows: int64[T + 1], where the rows of entering a tile's labelled states begin.
     """
 
     n_actions: int
@@ -64,7 +63,6 @@ class Layout:
     n_rows: int
     tiles: Ints
     reach: Ints
-    entry_rows: Ints
 
 
 def layout(mdp: LabeledMDP) -> Layout:
@@ -97,7 +95,6 @@ def layout(mdp: LabeledMDP) -> Layout:
         n_rows=n_rows,
         tiles=frozen_own(tiles),
         reach=frozen_own(np.maximum(leads, np.arange(len(leads)))),
-        entry_rows=frozen_own(mdp.n_states + np.searchsorted(np.flatnonzero(labels >= 0), tiles)),
     )
 
 
@@ -230,17 +227,21 @@ class CompiledEngine:
         values = np.zeros((size, n, self.mdp.n_states) if keep else (0, 0, 0))
         world, seen = self.layout, self.evidence
         parent, symbol, subtree_end, first_cell = self.trie
+        sizes = kernels.space_sizes(
+            n, self.discount, world.width, self.mdp.n_states, world.n_rows, len(world.tiles) > 2
+        )
 
         def part(start: int, stop: int) -> None:
             # NumPy asks the system for large pages, which the compiled code's own arrays lack.
-            space = np.empty(int(kernels.ring_size(n, world.n_rows)))
-            space[:] = 0.0
+            iterates, steps = np.empty(sizes[0]), np.empty(sizes[1], dtype=np.float32)
+            iterates[:] = 0.0
+            steps[:] = 0.0
             kernels.score_batch(
-                start, stop, space, transitions, rewards, counts, self.discount, value_tolerance,
-                first_expert, alpha, lapse, world.n_actions, world.width, world.offsets,
-                world.successors, world.probabilities, self.discounted, world.labels,
-                world.entries, world.watch, world.n_watched, world.n_rows, world.tiles,
-                world.reach, world.entry_rows, self.visited, parent, symbol, subtree_end,
+                start, stop, iterates, steps, transitions, rewards, counts, self.discount,
+                value_tolerance, first_expert, alpha, lapse, world.n_actions, world.width,
+                world.offsets, world.successors, world.probabilities, self.discounted,
+                world.labels, world.entries, world.watch, world.n_watched, world.n_rows,
+                world.tiles, world.reach, self.visited, parent, symbol, subtree_end,
                 seen.subtree_steps, first_cell, self.cell_key, seen.cell_count, keep, out,
                 sweeps, values,
             )  # fmt: skip

@@ -8,11 +8,14 @@ gathered: only where a state has a label do the machines move, and there a secon
 it is worth to *enter* that state from each machine state.
 
 Anderson's method extrapolates from the last WINDOW rounds of REPEAT sweeps, with weights for
-each machine of its own, which ends the loops through which rewards come back again and again. It
-is watched: where the changes grow, or do not halve for long, the machine goes on with plain
-sweeps for a while, each time for longer, so that no machine can fail to converge. A machine
-that is done leaves its lanes to the next one. Lanes do not see one another, so a machine's
-numbers do not depend on its company.
+each machine of its own, which ends the loops through which rewards come back again and again. A
+large world is swept in tiles, and keeps the last steps in the place of the last iterates, as
+32-bit numbers: what is read from memory takes most of the time there, and a step is as small as
+what is left to do, so that its rounding does no harm. Extrapolation is watched: where the
+changes grow, or do not halve for long, the machine goes on with plain sweeps for a while, each
+time for longer, so that no machine can fail to converge. A machine that is done leaves its lanes
+to the next one. Lanes do not see one another, so a machine's numbers do not depend on its
+company.
 
 A sweep is a contraction by the discount: if the last one changed no value by more than d, every
 value is within d * discount / (1 - discount) of exact, whatever came before: the stop rule.
@@ -37,7 +40,8 @@ from numba.extending import intrinsic, models, register_model
 
 LANES = 16  # machine states that one row of values holds side by side
 WINDOW = 6  # rounds that an extrapolation looks back on
-SHORT_WINDOW = 4  # the same in deterministic and in large worlds, up to ...
+SHORT_WINDOW = 4  # the same in deterministic worlds, and ...
+LARGE_WINDOW = 3  # ... in large ones, up to ...
 LONG_DISCOUNT = 0.97  # ... such a discount
 REPEAT = 2  # sweeps a round
 PATIENCE = 30  # rounds within which the change must have halved, else extrapolation pauses
@@ -46,6 +50,7 @@ EPSILON = 2.220446049250313e-16
 TIE = 1e-9
 SMALLEST = 1e-300  # below, numbers lose digits
 RESOLUTION = 1e-13
+LARGEST_SHORT = 1e38  # what steps may be
 _0, _1, _2, _3, _4, _5 = (np.uintp(k) for k in range(WINDOW))
 
 
@@ -72,6 +77,7 @@ class _Vector(types.Type):
 
 _VECTOR = _Vector()
 _IR = ir.VectorType(ir.DoubleType(), LANES)
+_SHORT = ir.VectorType(ir.FloatType(), LANES)
 
 
 @register_model(_Vector)
@@ -80,11 +86,11 @@ class _VectorModel(models.PrimitiveModel):
         super().__init__(dmm, fe_type, _IR)
 
 
-def _place(context, builder, signature, args):
+def _place(context, builder, signature, args, kind=_IR):
     """Return the address of row args[1] of the array args[0]."""
     data = context.make_array(signature.args[0])(context, builder, args[0]).data
     start = builder.mul(args[1], ir.Constant(args[1].type, LANES))
-    return builder.bitcast(builder.gep(data, [start]), _IR.as_pointer())
+    return builder.bitcast(builder.gep(data, [start]), kind.as_pointer())
 
 
 @intrinsic
@@ -103,6 +109,33 @@ def _store(typing_context, array, row, vector):
 
     def code(context, builder, signature, args):
         builder.store(args[2], _place(context, builder, signature, args), align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.uintp, _VECTOR), code
+
+
+@intrinsic
+def _load_short(typing_context, array, row):
+    """Return row `row` of a contiguous array of rows of LANES 32-bit numbers."""
+
+    def code(context, builder, signature, args):
+        place = _place(context, builder, signature, args, _SHORT)
+        return builder.fpext(builder.load(place, align=4), _IR)
+
+    return _VECTOR(array, types.uintp), code
+
+
+@intrinsic
+def _store_short(typing_context, array, row, vector):
+    """Write a row of 32-bit numbers; larger ones become the largest."""
+
+    def code(context, builder, signature, args):
+        place = _place(context, builder, signature, args, _SHORT)
+        value = args[2]
+        for sign, edge in (("<", LARGEST_SHORT), (">", -LARGEST_SHORT)):
+            edges = ir.Constant(_IR, [edge] * LANES)
+            value = builder.select(builder.fcmp_ordered(sign, value, edges), value, edges)
+        builder.store(builder.fptrunc(value, _SHORT), place, align=4)
         return context.get_dummy_value()
 
     return types.void(array, types.uintp, _VECTOR), code
@@ -366,13 +399,15 @@ def _enter(at, label, entry, blocks, x, paid, targets):
 @_inlined
 def _swept(
     begin, end, again, width, blocks, n_actions, offsets, successors, probabilities, labels,
-    entries, x, paid, targets, watch, moved, largest,
+    entries, x, step, paid, targets, watch, moved, largest,
 ):  # fmt: skip
     """Sweep once over the world states of a tile and all actions, in place.
 
     The largest change of each lane is written to `largest`, and the changes of watched states
-    to `moved`; `again`, they are added to what is there.
+    to `moved`; `again`, they are added to what is there. All changes are added to `step`, unless
+    that is empty.
     """
+    steps = step.shape[0] > 0
     most = _spread(0.0)
     zero = _spread(0.0)
     for s in range(begin, end):
@@ -382,6 +417,8 @@ def _swept(
             change = _minus(best, _load(x, row))
             most = _larger(most, _larger(change, _minus(zero, change)))
             _store(x, row, best)
+            if steps:
+                _store_short(step, row, _plus(_load_short(step, row), change))
             if watch[s] >= 0:
                 w = np.uintp(watch[s]) * blocks + c
                 if again:
@@ -395,29 +432,29 @@ def _swept(
 @_jit
 def _sweep(
     begin, end, again, width, blocks, n_actions, offsets, successors, probabilities, labels,
-    entries, x, paid, targets, watch, moved, largest,
+    entries, x, step, paid, targets, watch, moved, largest,
 ):  # fmt: skip
     """Do as `_swept` does, compiled for each width."""
     if width == 1:
         _swept(
             begin, end, again, 1, blocks, n_actions, offsets, successors, probabilities, labels,
-            entries, x, paid, targets, watch, moved, largest,
+            entries, x, step, paid, targets, watch, moved, largest,
         )  # fmt: skip
     elif width == 3:
         _swept(
             begin, end, again, 3, blocks, n_actions, offsets, successors, probabilities, labels,
-            entries, x, paid, targets, watch, moved, largest,
+            entries, x, step, paid, targets, watch, moved, largest,
         )  # fmt: skip
     else:
         _swept(
             begin, end, again, 0, blocks, n_actions, offsets, successors, probabilities, labels,
-            entries, x, paid, targets, watch, moved, largest,
+            entries, x, step, paid, targets, watch, moved, largest,
         )  # fmt: skip
 
 
 @_jit
-def _combine(window, begin, end, ring, latest, weights, low, high):
-    """Write the weighted sum of some rows of the iterates over the oldest one, within bounds.
+def _combine(window, rows, ring, latest, weights, low, high):
+    """Write the weighted sum of the iterates over the oldest one, within bounds.
 
     `weights` are in order of age, and so is the sum: rounding must not depend on the place that
     an iterate happens to have in the ring.
@@ -429,7 +466,7 @@ def _combine(window, begin, end, ring, latest, weights, low, high):
     x3, x4, x5 = (
         ring[(latest - 3) % WINDOW], ring[(latest - 4) % WINDOW], ring[(latest - 5) % WINDOW],
     )  # fmt: skip
-    for row in range(np.uintp(begin), np.uintp(end)):
+    for row in range(np.uintp(rows)):
         value = _times(w0, _load(x0, row))
         value = _times_plus(w1, _load(x1, row), value)
         value = _times_plus(w2, _load(x2, row), value)
@@ -441,35 +478,87 @@ def _combine(window, begin, end, ring, latest, weights, low, high):
 
 
 @_jit
-def _pass(
-    window, latest, tiles, reach, entry_rows, width, blocks, n_actions, offsets, successors,
-    probabilities, labels, entries, ring, weights, low, high, paid, targets, watch, moved, largest,
-    of_tile,
+def _round(
+    window, latest, rows, width, blocks, n_actions, offsets, successors, probabilities, labels,
+    entries, ring, steps, weights, low, high, paid, targets, watch, moved, largest,
 ):  # fmt: skip
-    """Combine the iterates and sweep: every tile REPEAT times, while it is in the cache.
+    """Combine the iterates and sweep REPEAT times over a world that is one tile.
+
+    `largest` becomes the largest change of each lane in the last sweep.
+    """
+    _combine(window, rows * np.int64(blocks), ring, latest, weights, low, high)
+    for repeat in range(REPEAT):
+        _store(largest, _0, _spread(0.0))
+        _sweep(
+            0, labels.shape[0], repeat > 0, width, blocks, n_actions, offsets, successors,
+            probabilities, labels, entries, ring[(latest + 1) % WINDOW], steps[0], paid, targets,
+            watch, moved, largest,
+        )  # fmt: skip
+
+
+@_jit
+def _move(
+    window, begin, end, blocks, labels, entries, x, steps, latest, weights, low, high, paid,
+    targets,
+):  # fmt: skip
+    """Do as `_combine` does for the states of a tile, in place, from the last steps.
+
+    The latest iterate is x, and older ones are reached by taking back one step after the other.
+    The way is written over the oldest step.
+    """
+    cycle = window - 1
+    b4 = _minus(_spread(0.0), _load(weights, _5))
+    b3 = _minus(b4, _load(weights, _4))
+    b2 = _minus(b3, _load(weights, _3))
+    b1 = _minus(b2, _load(weights, _2))
+    b0 = _minus(b1, _load(weights, _1))
+    least, most = _load(low, _0), _load(high, _0)
+    s0, s1, s2 = steps[latest], steps[(latest - 1) % cycle], steps[(latest - 2) % cycle]
+    s3, s4 = steps[(latest - 3) % cycle], steps[(latest - 4) % cycle]
+    step = steps[(latest + 1) % cycle]
+    for s in range(begin, end):
+        for c in range(blocks):
+            row = np.uintp(s) * blocks + c
+            way = _times(b0, _load_short(s0, row))
+            way = _times_plus(b1, _load_short(s1, row), way)
+            if window > LARGE_WINDOW:
+                way = _times_plus(b2, _load_short(s2, row), way)
+                way = _times_plus(b3, _load_short(s3, row), way)
+                way = _times_plus(b4, _load_short(s4, row), way)
+            old = _load(x, row)
+            new = _smaller(_larger(_plus(old, way), least), most)
+            _store(x, row, new)
+            _store_short(step, row, _minus(new, old))
+        if labels[s] >= 0:
+            _enter(s, labels[s], entries[s], blocks, x, paid, targets)
+
+
+@_jit
+def _pass(
+    window, latest, tiles, reach, width, blocks, n_actions, offsets, successors, probabilities,
+    labels, entries, x, steps, weights, low, high, paid, targets, watch, moved, largest, of_tile,
+):  # fmt: skip
+    """Combine the iterates of a large world and sweep: every tile REPEAT times, in the cache.
 
     A tile is combined just before the first one that looks into it is swept.
 
-    `largest` becomes a bound on the change of each lane in a contraction by the discount: the
-    whole pass, or, where there is one tile, the last sweep.
+    `largest` becomes a bound on the change of each lane in the whole pass, which is a contraction
+    by the discount.
     """
-    x = ring[(latest + 1) % WINDOW]
-    rows = np.int64(blocks)
+    step = steps[(latest + 1) % (window - 1)]
     combined = 0
     _store(largest, _0, _spread(0.0))
     for tile in range(tiles.shape[0] - 1):
         while combined <= reach[tile]:
-            begin, end = tiles[combined] * rows, tiles[combined + 1] * rows
-            _combine(window, begin, end, ring, latest, weights, low, high)
-            begin, end = entry_rows[combined] * rows, entry_rows[combined + 1] * rows
-            _combine(window, begin, end, ring, latest, weights, low, high)
+            _move(
+                window, tiles[combined], tiles[combined + 1], blocks, labels, entries, x, steps,
+                latest, weights, low, high, paid, targets,
+            )  # fmt: skip
             combined += 1
         for repeat in range(REPEAT):
-            if tiles.shape[0] == 2:
-                _store(of_tile, _0, _spread(0.0))
             _sweep(
                 tiles[tile], tiles[tile + 1], repeat > 0, width, blocks, n_actions, offsets,
-                successors, probabilities, labels, entries, x, paid, targets, watch, moved,
+                successors, probabilities, labels, entries, x, step, paid, targets, watch, moved,
                 of_tile,
             )  # fmt: skip
         _store(largest, _0, _larger(_load(largest, _0), _load(of_tile, _0)))
@@ -656,6 +745,27 @@ def _values(n_actions, width, offsets, successors, probabilities, inside, out):
 
 
 @_jit
+def _read_out(
+    first, count, length, x, inside, n_actions, width, offsets, successors, probabilities,
+    visited, q, values_out,
+):  # fmt: skip
+    """Write Q of the visited states for each state of a machine, whose lanes begin at `first`.
+
+    The values of all states are written, too, where `values_out` has room for a machine.
+    """
+    block = visited.shape[0] * n_actions
+    for y in range(count):
+        for row in range(inside.shape[0]):
+            inside[row] = x[row * length + first + y]
+        if values_out.shape[0] > 0:
+            _values(n_actions, width, offsets, successors, probabilities, inside, values_out[0, y])
+        _visited_values(
+            visited, n_actions, width, offsets, successors, probabilities, inside,
+            q[y * block : (y + 1) * block],
+        )  # fmt: skip
+
+
+@_jit
 def _sum_cells(
     n_actions, live, transitions, block, parent, symbol, subtree_end, subtree_steps, first_cell,
     cell_key, cell_count, memory, table,
@@ -739,7 +849,10 @@ def nearest_first(seeds, origins, successors, order):
 
 @_jit
 def grow_tiles(first, successors, most, tile):
-    """Write a tile's number for each state: `most` states each that lie close together.
+    """Write a tile's number for each state: `most` states each, in waves from the first one.
+
+    Waves lead to the waves beside them only, so that tiles which look into each other are swept
+    one right after the other, while both are in the cache.
 
     Args:
         first: int64[S + 1], where the transitions of each state begin.
@@ -759,10 +872,10 @@ def grow_tiles(first, successors, most, tile):
         queue[count] = s
         head = count
         count += 1
-        while head < count and count % most > 0:
+        while head < count:
             for e in range(first[queue[head]], first[queue[head] + 1]):
                 after = successors[e]
-                if tile[after] < 0 and count % most > 0:
+                if tile[after] < 0:
                     tile[after] = count // most
                     queue[count] = after
                     count += 1
@@ -786,7 +899,7 @@ SEAT = np.dtype(
 @_jit
 def _from_line(buffer):
     """Return an array from its first cache line on."""
-    return buffer[(-(buffer.ctypes.data // 8)) % 8 :]
+    return buffer[(-buffer.ctypes.data % 64) // buffer.itemsize :]
 
 
 @_jit
@@ -796,9 +909,22 @@ def _aligned(size):
 
 
 @_jit
-def ring_size(n, rows):
-    """Return how many numbers the iterates of a pack of machines take, all in all."""
-    return WINDOW * rows * LANES * ((n + LANES - 1) // LANES) + 8
+def window_of(discount, width, tiled):
+    """Return how many rounds an extrapolation looks back on."""
+    if discount >= LONG_DISCOUNT:
+        return WINDOW
+    if tiled:
+        return LARGE_WINDOW
+    return SHORT_WINDOW if width == 1 else WINDOW
+
+
+@_jit
+def space_sizes(n, discount, width, size, rows, tiled):
+    """Return how many numbers the iterates of a pack of machines take, and how many its steps."""
+    length = LANES * ((n + LANES - 1) // LANES)
+    if tiled:
+        return rows * length + 8, (window_of(discount, width, tiled) - 1) * size * length + 16
+    return WINDOW * rows * length + 8, 16
 
 
 @_jit
@@ -815,22 +941,23 @@ def _admit(
     seat, b, number, n, length, share, transitions, rewards, discount, labels, entries, paid,
     targets, x, weights, low, high,
 ):  # fmt: skip
-    """Give machine b its lanes, with values of 0."""
+    """Give machine b its lanes, with values of 0; those of no state of it stay so."""
     seat.machine = b
     seat.rounds = 0
     seat.pause = 0
     seat.pauses = 0
     _renew(seat)
     first = number * n
+    lanes = n if length == LANES else length
     for symbol in range(transitions.shape[1]):
-        for y in range(n):
-            paid[symbol * length + first + y] = rewards[y, symbol]
-            targets[symbol * length + first + y] = first + transitions[y, symbol]
+        for y in range(lanes):
+            paid[symbol * length + first + y] = rewards[y, symbol] if y < n else 0.0
+            targets[symbol * length + first + y] = first + (transitions[y, symbol] if y < n else y)
     for s in range(labels.shape[0]):
-        for y in range(n):
+        for y in range(lanes):
             x[s * length + first + y] = 0.0
             if labels[s] >= 0:
-                x[entries[s] * length + first + y] = rewards[y, labels[s]]
+                x[entries[s] * length + first + y] = rewards[y, labels[s]] if y < n else 0.0
     least = min(0.0, rewards.min() / (1.0 - discount))
     most = max(0.0, rewards.max() / (1.0 - discount))
     for j in range(number * share, (number + 1) * share):
@@ -908,17 +1035,18 @@ def _reweigh(seat, first, share, slot, dots, gram, slots, factor, chosen, weight
 
 @_jit
 def score_batch(
-    start, stop, ring_space, transitions, rewards, counts, discount, tolerance, first_expert,
-    alpha, lapse, n_actions, width, offsets, successors, probabilities, discounted, labels,
-    entries, watch, n_watched, rows, tiles, reach, entry_rows, visited, parent, symbol,
-    subtree_end, subtree_steps, first_cell, cell_key, cell_count, keep, out, sweeps, values_out,
+    start, stop, ring_space, step_space, transitions, rewards, counts, discount, tolerance,
+    first_expert, alpha, lapse, n_actions, width, offsets, successors, probabilities, discounted,
+    labels, entries, watch, n_watched, rows, tiles, reach, visited, parent, symbol, subtree_end,
+    subtree_steps, first_cell, cell_key, cell_count, keep, out, sweeps, values_out,
 ):  # fmt: skip
     """Score the canonical machines start..stop-1.
 
     Args:
         start: first machine.
         stop: last machine + 1.
-        ring_space: float64[ring_size(n, rows)], zeros.
+        ring_space: float64[...], zeros, as large as `space_sizes` says.
+        step_space: float32[...], zeros, as large as `space_sizes` says.
         transitions: int64[B, n, m], canonical.
         rewards: float64[B, n, m].
         counts: int64[B], reachable states.
@@ -940,7 +1068,6 @@ def score_batch(
         rows: in all.
         tiles: int64[T + 1], where the parts of the world begin that are swept together.
         reach: int64[T], the last tile that a state of each tile leads to.
-        entry_rows: int64[T + 1], where the rows of entering a tile's labelled states begin.
         visited: int64[U], the states with demonstrated actions.
         parent: int32[H], of each history.
         symbol: int32[H], the last label of each history.
@@ -960,7 +1087,11 @@ def score_batch(
     length = np.int64(blocks) * LANES
     share = n if length == LANES else LANES  # lanes of a machine in vectors of one row
     seats = np.zeros(max(LANES // n, 1), dtype=SEAT)
-    ring = _from_line(ring_space)[: WINDOW * rows * length].reshape((WINDOW, rows * length))
+    tiled = tiles.shape[0] > 2
+    window = window_of(discount, width, tiled)
+    kept, cycle, stepped = (1, window - 1, size * length) if tiled else (WINDOW, 1, 0)
+    ring = _from_line(ring_space)[: kept * rows * length].reshape((kept, rows * length))
+    steps = _from_line(step_space)[: cycle * stepped].reshape((cycle, stepped))
     changes = _aligned(WINDOW * n_watched * length).reshape((WINDOW, n_watched * length))
     dots, weights = _aligned(WINDOW * LANES), _aligned(WINDOW * LANES)
     largest, of_tile = _aligned(LANES), _aligned(LANES)
@@ -979,15 +1110,12 @@ def score_batch(
     best, odds = np.zeros(many), np.zeros(block)
     bits = np.zeros(block, dtype=np.int64)
     floats = bits.view(np.float64)
-    window = WINDOW
-    if discount < LONG_DISCOUNT and (width == 1 or tiles.shape[0] > 2):
-        window = SHORT_WINDOW
     most_rounds = (10_000 + 60.0 / (1.0 - discount)) / REPEAT  # plain sweeps would do by then
     for number in range(len(seats)):
         seats[number].machine = -1
     waiting = start
     active = 0
-    slot = 0
+    slot = latest = 0
     while True:
         for number in range(len(seats)):
             while waiting < stop and not _find_live(
@@ -999,21 +1127,28 @@ def score_batch(
             if seats[number].machine < 0 and waiting < stop:
                 _admit(
                     seats[number], waiting, number, n, length, share, transitions[waiting],
-                    rewards[waiting], discount, labels, entries, paid, targets, ring[slot],
-                    weights, low, high,
+                    rewards[waiting], discount, labels, entries, paid, targets,
+                    ring[slot % kept], weights, low, high,
                 )  # fmt: skip
                 waiting += 1
                 active += 1
         if active == 0:
             return
         following = (slot + 1) % WINDOW
-        _pass(
-            window, slot, tiles, reach, entry_rows, width, blocks, n_actions, offsets, successors,
-            discounted, labels, entries, ring, weights, low, high, paid, targets, watch,
-            changes[following], largest, of_tile,
-        )  # fmt: skip
-        slot = following
-        x = ring[slot]
+        if tiled:
+            _pass(
+                window, latest, tiles, reach, width, blocks, n_actions, offsets, successors,
+                discounted, labels, entries, ring[0], steps, weights, low, high, paid, targets,
+                watch, changes[following], largest, of_tile,
+            )  # fmt: skip
+        else:
+            _round(
+                window, slot, rows, width, blocks, n_actions, offsets, successors, discounted,
+                labels, entries, ring, steps, weights, low, high, paid, targets, watch,
+                changes[following], largest,
+            )  # fmt: skip
+        slot, latest = following, (latest + 1) % cycle
+        x = ring[slot % kept]
         for age in range(window):
             k = (slot - age) % WINDOW
             _dots(n_watched * np.int64(blocks), changes[slot], changes[k], dots, k)
@@ -1044,18 +1179,10 @@ def score_batch(
             seat.machine = -1
             active -= 1
             _find_live(transitions[b], rewards[b], counts[b], live)
-            for y in range(counts[b]):
-                for row in range(rows):
-                    inside[row] = x[row * length + number * n + y]
-                if keep:
-                    _values(
-                        n_actions, width, offsets, successors, probabilities, inside,
-                        values_out[b, y],
-                    )  # fmt: skip
-                _visited_values(
-                    visited, n_actions, width, offsets, successors, probabilities, inside,
-                    q[y * block : (y + 1) * block],
-                )  # fmt: skip
+            _read_out(
+                number * n, counts[b], length, x, inside, n_actions, width, offsets, successors,
+                probabilities, visited, q, values_out[b : b + 1] if keep else values_out,
+            )  # fmt: skip
             for e in range(first_expert[b], first_expert[b + 1]):
                 _fill_tables(
                     counts[b], live, n_actions, alpha[e], lapse[e], many, q, table, best, odds,

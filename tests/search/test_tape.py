@@ -45,11 +45,26 @@ def test_at_most_so_many_are_kept_evenly_spaced_from_the_first(
     expected = np.arange(0, 300, kept.every)
     assert np.array_equal(whole.value, np.stack([expected, -expected], axis=1))
     assert np.array_equal(whole.inner.ids, expected)
+    assert whole.inner.ids.dtype == np.int64
     assert np.array_equal(kept.places, expected)
     some = kept.together(1)
     assert (some is None) == (len(kept) == 1)
     if some is not None:
         assert np.array_equal(some.inner.ids, expected[1:])
+
+
+@pytest.mark.parametrize("value", [0, -1, 127, 128, -129, 2**31, -(2**62), 2**63 - 1])
+def test_whole_numbers_of_any_size_are_kept(value: int) -> None:
+    kept: Tape[Inner] = Tape()
+    for number in (0, value):
+        kept.append(Inner(np.array([number])))
+        kept.together()
+    again: Tape[Inner] = Tape([Inner(np.array([[0], [value]]))])
+    for tried in (kept, again):
+        whole = tried.together()
+        assert whole is not None
+        assert whole.ids.dtype == np.int64
+        assert whole.ids.tolist() == [[0], [value]]
 
 
 def test_short_runs_are_kept_whole() -> None:

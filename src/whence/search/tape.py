@@ -3,6 +3,7 @@
 An item is a NamedTuple of arrays, or of such NamedTuples. A block of N items is the same tuple
 with arrays that have one axis more, the first, of length N. Of a long run every second item is
 kept, then every fourth, and so on, so that memory stays where it is however long a run takes.
+Whole numbers are packed into as few bytes as hold them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from whence._types import Ints
 
 BLOCK = 1_000
 MOST = 100_000
+_KINDS = (np.int8, np.int16, np.int32, np.int64)
 
 T = TypeVar("T")
 
@@ -31,7 +33,8 @@ class Tape(Generic[T]):
     def __init__(
         self, blocks: list[T] | None = None, *, offered: int | None = None, every: int = 1
     ) -> None:
-        self._blocks: list[T] = list(blocks or [])
+        self._like: T | None = blocks[0] if blocks else None
+        self._blocks: list[T] = [mapped(_narrow, block) for block in blocks or []]
         self._open: list[T] = []
         self._packed = sum(_length(block) for block in self._blocks)
         self.offered = self._packed if offered is None else offered
@@ -48,6 +51,7 @@ class Tape(Generic[T]):
     def append(self, item: T) -> None:
         """Offer an item; it is kept if its turn has come."""
         if self.offered % self.every == 0:
+            self._like = item if self._like is None else self._like
             self._open.append(item)
         self.offered += 1
         if len(self) > MOST:
@@ -66,19 +70,19 @@ class Tape(Generic[T]):
                 blocks.append(mapped(lambda array, skip=skip: array[skip:], block))
         if not blocks:
             return None
-        whole: T = mapped(lambda *arrays: np.concatenate(arrays), *blocks)
+        whole: T = mapped(_joined, self._like, *blocks)
         return whole
 
     def _halve(self) -> None:
         whole = self.together()
-        self._blocks = [mapped(lambda array: array[::2].copy(), whole)]
+        self._blocks = [mapped(lambda array: _narrow(array[::2]), whole)]
         self._packed = _length(self._blocks[0])
         self.every *= 2
 
     def _pack(self) -> None:
         if not self._open:
             return
-        block: T = mapped(lambda *arrays: np.stack(arrays), *self._open)
+        block: T = mapped(lambda *arrays: _narrow(np.stack(arrays)), *self._open)
         self._packed += len(self._open)
         self._blocks.append(block)
         self._open = []
@@ -90,6 +94,21 @@ def mapped(function: Callable[..., Any], *items: Any) -> Any:
     if isinstance(first, np.ndarray):
         return function(*items)
     return type(first)(*(mapped(function, *parts) for parts in zip(*items, strict=True)))
+
+
+def _narrow(array: Any) -> Any:
+    """Return a copy, of whole numbers in the smallest kind that holds them."""
+    if array.dtype.kind != "i" or not array.size:
+        return array.copy()
+    low, high = array.min(), array.max()
+    fits = (kind for kind in _KINDS if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
+    return array.astype(next(fits))
+
+
+def _joined(like: Any, *arrays: Any) -> Any:
+    """Return arrays below each other, of the kind of another one."""
+    result = np.concatenate(arrays)
+    return result.astype(like.dtype, copy=False)
 
 
 def _length(block: Any) -> int:

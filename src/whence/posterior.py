@@ -157,7 +157,9 @@ class Posterior:
             result.stats = Stats()
             result._remembered = {}
             result._engines = [
-                CompiledEngine(engine.mdp, engine.evidence, expert.discount, engine.threads)
+                CompiledEngine(
+                    engine.mdp, engine.evidence, expert.discount, engine.threads, engine.layout
+                )
                 for engine in self._engines
             ]
         return result

@@ -17,6 +17,7 @@ from whence.product import product
 
 LENGTH = 100
 LEAST = -700.0  # a smaller log probability counts as this, so that information stays finite
+NOTHING_TOLD, LITTLE_TOLD = 1e-3, 1.0  # nats below which an episode tells nothing, and little
 
 
 class Start(NamedTuple):

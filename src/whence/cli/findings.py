@@ -12,6 +12,7 @@ from whence.precision import Summary
 from whence.runs import folder
 from whence.runs.posterior_document import telling_document
 from whence.runs.result import Run
+from whence.starts import LITTLE_TOLD, NOTHING_TOLD
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -98,11 +99,17 @@ def _open_lines(run: Run) -> list[str]:
     for each in telling_document(run):
         pays = ", ".join(f"{number(p['reward'])} ({p['probability']:.0%})" for p in each["pays"])
         labels = " ".join(text.visible(label) for label in each["labels"])
-        where = ""
-        if each["start_name"] is not None:
-            where = f"; a demonstration from {each['start_name']} would tell"
-        lines.append(f"not determined: what `{labels}` pays: {pays}{where}")
+        lines.append(f"not determined: what `{labels}` pays: {pays}; {where_to_look(each)}")
     return lines
+
+
+def where_to_look(each: dict[str, Any]) -> str:
+    """Return which demonstration would settle an open sequence, if any."""
+    nats = math.inf if each["nats"] is None else each["nats"]
+    if nats < NOTHING_TOLD:
+        return "no demonstration would tell: the expert acts alike either way"
+    much = " a little" if nats < LITTLE_TOLD else ""
+    return f"a demonstration from {each['start_name']} would tell{much}"
 
 
 def _exact_lines(run: Run) -> list[str]:

@@ -20,6 +20,7 @@ from whence.report.html import (
 from whence.report.machine import width
 from whence.report.study import Study
 from whence.sample import PosteriorSample
+from whence.starts import NOTHING_TOLD
 from whence.telling import Difference, Telling, differences
 
 TOP = 5
@@ -124,4 +125,6 @@ def _telling(study: Study, each: Telling, several: bool) -> list[str]:
         fill('<span class="sequence">{one}</span>', one=f"{number(reward)} ({words.share(p)})")
         for reward, p in each.outcomes.items()
     )
+    if each.start.nats < NOTHING_TOLD:
+        where = ["nowhere: the expert acts alike either way"]
     return [sequence(each.labels), join(pays, "; "), join(where), words.nats(each.start.nats)]

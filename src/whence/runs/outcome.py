@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from whence import unseen
+from whence import discounting, unseen
 from whence.certainty import arrow_certainty
 from whence.posterior import Posterior
 from whence.runs import events, folder
@@ -79,7 +79,11 @@ def _run(how: Method, state: Any, problem: Problem, settings: Any, records: Tape
         prior=posterior.prior,
         rewards=posterior.levels,
         stopped="",
-        doubts=(*how.doubts(state, records, problem, settings), *unseen.doubts(posterior, sample)),
+        doubts=(
+            *how.doubts(state, records, problem, settings),
+            *unseen.doubts(posterior, sample),
+            *discounting.doubts(posterior, machine, problem.unknowns.inferred),
+        ),
         draws=draws,
         posterior=sample,
         certainty=() if sample is None else arrow_certainty(posterior, machine, sample),

@@ -159,7 +159,7 @@ def test_log_likelihoods_in_tiles_keep_the_promised_tolerance(
 ) -> None:
     monkeypatch.setattr(compiled, "TILE", 7)
     rng = np.random.default_rng(100 + seed)
-    for _ in range(60):
+    for _ in range(15):
         mdp, demos, machine, expert = _problem(rng)
         posterior = Posterior(mdp, demos, expert=expert, rewards=LEVELS, threads=1)
         tables = machine.transitions[None], machine.rewards[None]

@@ -21,7 +21,7 @@ class Sizes:
     """
 
     worlds: tuple[int, ...] = (100, 1_000, 10_000, 100_000)
-    world_machines: int = 6
+    world_machines: int = 30
     episodes: int = 1_000
     machine_states: tuple[int, ...] = tuple(range(1, 9))
     steps: tuple[int, ...] = (1_000, 10_000, 100_000, 1_000_000)

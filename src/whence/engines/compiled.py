@@ -155,13 +155,18 @@ class CompiledEngine:
     """Scores batches of machines in one world."""
 
     def __init__(
-        self, mdp: LabeledMDP, evidence: Evidence, discount: float, threads: int | None = None
+        self,
+        mdp: LabeledMDP,
+        evidence: Evidence,
+        discount: float,
+        threads: int | None = None,
+        world: Layout | None = None,
     ) -> None:
         self.mdp = mdp
         self.evidence = evidence
         self.discount = discount
         self.threads = threads or threads_available()
-        self.layout = layout(mdp)
+        self.layout = layout(mdp) if world is None else world
         self.discounted = frozen_own(discount * self.layout.probabilities)
         self.visited = frozen_own(self.layout.position[evidence.visited])
         self.trie = tuple(

@@ -538,9 +538,10 @@ def _pass(
     window, latest, tiles, reach, width, blocks, n_actions, offsets, successors, probabilities,
     labels, entries, x, steps, weights, low, high, paid, targets, watch, moved, largest, of_tile,
 ):  # fmt: skip
-    """Combine the iterates of a large world and sweep: every tile REPEAT times, in the cache.
+    """Combine the iterates of a large world and sweep it REPEAT times, while tiles are cached.
 
-    A tile is combined just before the first one that looks into it is swept.
+    A tile is combined just before the first one that looks into it is swept, and swept again
+    right after the one that follows it: as in sweeps of the whole world one after the other.
 
     `largest` becomes a bound on the change of each lane in the whole pass, which is a contraction
     by the discount.
@@ -548,20 +549,23 @@ def _pass(
     step = steps[(latest + 1) % (window - 1)]
     combined = 0
     _store(largest, _0, _spread(0.0))
-    for tile in range(tiles.shape[0] - 1):
-        while combined <= reach[tile]:
+    last = tiles.shape[0] - 2
+    for tile in range(last + 2):
+        while tile <= last and combined <= reach[tile]:
             _move(
                 window, tiles[combined], tiles[combined + 1], blocks, labels, entries, x, steps,
                 latest, weights, low, high, paid, targets,
             )  # fmt: skip
             combined += 1
         for repeat in range(REPEAT):
-            _sweep(
-                tiles[tile], tiles[tile + 1], repeat > 0, width, blocks, n_actions, offsets,
-                successors, probabilities, labels, entries, x, step, paid, targets, watch, moved,
-                of_tile,
-            )  # fmt: skip
-        _store(largest, _0, _larger(_load(largest, _0), _load(of_tile, _0)))
+            at = tile - repeat
+            if 0 <= at <= last:
+                _sweep(
+                    tiles[at], tiles[at + 1], repeat > 0, width, blocks, n_actions, offsets,
+                    successors, probabilities, labels, entries, x, step, paid, targets, watch,
+                    moved, of_tile[at % REPEAT],
+                )  # fmt: skip
+                _store(largest, _0, _larger(_load(largest, _0), _load(of_tile[at % REPEAT], _0)))
 
 
 @_jit
@@ -1094,7 +1098,8 @@ def score_batch(
     steps = _from_line(step_space)[: cycle * stepped].reshape((cycle, stepped))
     changes = _aligned(WINDOW * n_watched * length).reshape((WINDOW, n_watched * length))
     dots, weights = _aligned(WINDOW * LANES), _aligned(WINDOW * LANES)
-    largest, of_tile = _aligned(LANES), _aligned(LANES)
+    largest = _aligned(LANES)
+    of_tile = _aligned(REPEAT * LANES).reshape((REPEAT, LANES))
     low, high = _aligned(LANES), _aligned(LANES)
     paid = _aligned(m * length)
     targets = np.zeros(m * length, dtype=np.uint32)

@@ -641,25 +641,28 @@ def _logarithms(x, size, out, bits, floats):
 
 
 @_jit
-def _visited_values(visited, n_actions, width, offsets, successors, probabilities, inside, table):
-    """Write Q of each visited state to table[a * U + u], for one machine state."""
+def _visited_values(
+    visited, n_actions, width, offsets, successors, probabilities, x, length, lane, table
+):
+    """Write Q of each visited state to table[a * U + u], for the machine state of a lane."""
     many = visited.shape[0]
+    row, own = np.uintp(length), np.uintp(lane)
     for u in range(many):
         for a in range(n_actions):
             pair = visited[u] * n_actions + a
             if width == 3:
                 e = np.uintp(3 * pair)
                 total = (
-                    probabilities[e] * inside[successors[e]]
-                    + probabilities[e + _1] * inside[successors[e + _1]]
-                    + probabilities[e + _2] * inside[successors[e + _2]]
+                    probabilities[e] * x[np.uintp(successors[e]) * row + own]
+                    + probabilities[e + _1] * x[np.uintp(successors[e + _1]) * row + own]
+                    + probabilities[e + _2] * x[np.uintp(successors[e + _2]) * row + own]
                 )
             elif width == 1:
-                total = inside[successors[np.uintp(pair)]]
+                total = x[np.uintp(successors[np.uintp(pair)]) * row + own]
             else:
                 total = 0.0
                 for e in range(np.uintp(offsets[pair]), np.uintp(offsets[pair + 1])):
-                    total += probabilities[e] * inside[successors[e]]
+                    total += probabilities[e] * x[np.uintp(successors[e]) * row + own]
             table[a * many + u] = total
 
 
@@ -734,8 +737,8 @@ def _fill_tables(count, live, n_actions, alpha, lapse, many, q, table, best, odd
 
 
 @_jit
-def _values(n_actions, width, offsets, successors, probabilities, inside, out):
-    """Write the value of the best action in every state, for one machine state."""
+def _values(n_actions, width, offsets, successors, probabilities, x, length, lane, out):
+    """Write the value of the best action in every state, for the machine state of a lane."""
     for s in range(out.shape[0]):
         best = -np.inf
         for pair in range(s * n_actions, (s + 1) * n_actions):
@@ -743,15 +746,15 @@ def _values(n_actions, width, offsets, successors, probabilities, inside, out):
             end = begin + width if width > 0 else offsets[pair + 1]
             total = 0.0
             for e in range(begin, end):
-                total += probabilities[e] * inside[successors[e]]
+                total += probabilities[e] * x[np.int64(successors[e]) * length + lane]
             best = max(best, total)
         out[s] = best
 
 
 @_jit
 def _read_out(
-    first, count, length, x, inside, n_actions, width, offsets, successors, probabilities,
-    visited, q, values_out,
+    first, count, length, x, n_actions, width, offsets, successors, probabilities, visited, q,
+    values_out,
 ):  # fmt: skip
     """Write Q of the visited states for each state of a machine, whose lanes begin at `first`.
 
@@ -759,12 +762,13 @@ def _read_out(
     """
     block = visited.shape[0] * n_actions
     for y in range(count):
-        for row in range(inside.shape[0]):
-            inside[row] = x[row * length + first + y]
         if values_out.shape[0] > 0:
-            _values(n_actions, width, offsets, successors, probabilities, inside, values_out[0, y])
+            _values(
+                n_actions, width, offsets, successors, probabilities, x, length, first + y,
+                values_out[0, y],
+            )  # fmt: skip
         _visited_values(
-            visited, n_actions, width, offsets, successors, probabilities, inside,
+            visited, n_actions, width, offsets, successors, probabilities, x, length, first + y,
             q[y * block : (y + 1) * block],
         )  # fmt: skip
 
@@ -1107,7 +1111,6 @@ def score_batch(
     factor, chosen = np.empty((WINDOW, WINDOW)), np.empty(WINDOW)
     slots = np.empty(WINDOW, dtype=np.int64)
     live = np.zeros(n, dtype=np.bool_)
-    inside = np.zeros(rows)
     many = visited.shape[0]
     memory = np.zeros(max(parent.shape[0], 1), dtype=np.uint32)
     block = many * n_actions
@@ -1185,7 +1188,7 @@ def score_batch(
             active -= 1
             _find_live(transitions[b], rewards[b], counts[b], live)
             _read_out(
-                number * n, counts[b], length, x, inside, n_actions, width, offsets, successors,
+                number * n, counts[b], length, x, n_actions, width, offsets, successors,
                 probabilities, visited, q, values_out[b : b + 1] if keep else values_out,
             )  # fmt: skip
             for e in range(first_expert[b], first_expert[b + 1]):

@@ -101,7 +101,13 @@ def _kept_job(kept: Keeper) -> tuple[Job, checkpoints.Found | None]:
     if found is None:
         return job, None
     header = found.header
-    settings = manifest.settings_of(job.method, header.settings)
+    try:
+        settings = manifest.settings_of(job.method, header.settings)
+    except (TypeError, ValueError, ArgumentError) as error:
+        raise FormatError(
+            f"{kept.folder / checkpoints.NAME}: settings: {error}; restore the run from a copy, "
+            "or start it again with whence infer"
+        ) from None
     return replace(job, settings=settings, minutes=header.minutes), found
 
 
@@ -119,9 +125,9 @@ def _extended(
 ) -> Job:
     """Return the job with new limits, which must leave something to do."""
     seconds = 0.0 if done is None else done.seconds
-    rows = 0 if done is None else sum(part.rows for part in done.parts)
-    if steps is not None and steps <= rows:
-        raise ArgumentError(f"steps is {steps}; the run has made {rows} steps: give more, in all")
+    made = 0 if done is None else done.rows.offered
+    if steps is not None and steps <= made:
+        raise ArgumentError(f"steps is {steps}; the run has made {made} steps: give more, in all")
     if minutes is not None and 60 * minutes <= seconds:
         raise ArgumentError(
             f"minutes is {minutes:g}; the run has taken {seconds / 60:.3g}: give more, in all"

@@ -94,6 +94,8 @@ def test_a_long_run_keeps_evenly_spaced_steps_and_resumes_to_the_same(
     named = {part.file for part in found.header.parts}
     assert {path.name for path in (broken / "steps").iterdir()} == named
     assert whence.load(broken).run.steps == 60
+    with pytest.raises(ArgumentError, match="steps is 60; the run has made 60 steps"):
+        whence.resume(broken, steps=60)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -17,7 +17,7 @@ import math
 import whence
 from find_the_truth import SLACK, polished
 from whence import Expert, Posterior
-from whence.worlds import BUILT_IN, World
+from whence.paper.worlds import BUILT_IN, World
 
 DISCOUNT = 0.92
 LAPSE = 0.1

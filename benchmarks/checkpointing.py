@@ -15,8 +15,8 @@ from typing import Any
 
 import whence
 from whence import Expert
+from whence.paper.worlds import BUILT_IN
 from whence.runs.keeper import Keeper
-from whence.worlds import BUILT_IN
 
 
 class Stopwatch:

@@ -21,8 +21,8 @@ import numpy as np
 
 import whence
 from whence import Expert, Posterior, RewardMachine, Run
-from whence.canonical import valid
-from whence.worlds import BUILT_IN, World
+from whence.model.canonical import valid
+from whence.paper.worlds import BUILT_IN, World
 
 EXPERT = Expert(alpha=50, discount=0.92)
 SLACK = 1e-2  # nats, the tolerance of scores while searching

@@ -1,6 +1,6 @@
 """Do the tests notice? Change a module in one place at a time, and run its own tests.
 
-python benchmarks/mutation.py [--modules prior,evidence] [--most 60]
+python benchmarks/mutation.py [--modules model.prior,likelihood.evidence] [--most 60]
 
 A mutant swaps an operator, a constant, a branch, or drops a raise or a return value; texts of
 messages stay. It is killed where a test fails or does not end. Every mutant runs in a fork of a
@@ -26,10 +26,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 90  # that the tests of one mutant may take
 TESTS = {
-    "machine": ["tests/test_machine.py", "tests/test_compare.py"],
-    "canonical": ["tests/test_canonical.py", "tests/test_machine.py"],
-    "prior": ["tests/test_prior.py"],
-    "evidence": ["tests/test_evidence.py"],
+    "model.machine": ["tests/model/test_machine.py", "tests/model/test_equivalence.py"],
+    "model.canonical": ["tests/model/test_canonical.py", "tests/model/test_machine.py"],
+    "model.prior": ["tests/model/test_prior.py"],
+    "likelihood.evidence": ["tests/likelihood/test_evidence.py"],
     "search.annealing": ["tests/search/test_acceptance.py", "tests/search/test_annealing.py"],
     "search.ladder": ["tests/search/test_acceptance.py"],
     "search.tempering": ["tests/search/test_acceptance.py"],

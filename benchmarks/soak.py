@@ -29,8 +29,8 @@ import numpy as np
 
 import whence
 from whence import Demonstrations, LabeledMDP, Posterior, RewardMachine, Tempering
+from whence.paper.worlds import BUILT_IN
 from whence.runs.events import Event
-from whence.worlds import BUILT_IN
 
 MINUTE = 60.0
 WARM_UP = 10.0  # minutes

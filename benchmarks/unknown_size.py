@@ -10,7 +10,7 @@ import json
 
 import whence
 from whence import Expert
-from whence.worlds import BUILT_IN
+from whence.paper.worlds import BUILT_IN
 
 
 def main() -> None:

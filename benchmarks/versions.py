@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PROGRAM = Path(__file__).resolve().parent.parent / "tests" / "repeated.py"
+PROGRAM = Path(__file__).resolve().parent.parent / "tests" / "support" / "repeated.py"
 ASK = (
     "import sys, numpy, numba; print(sys.version.split()[0], numpy.__version__, numba.__version__)"
 )

@@ -1,7 +1,7 @@
 """From a run to ArviZ, pyrewardmachines and PRISM; ArviZ needs the extra `arviz`."""
 
 import whence
-from whence import formats
+from whence import io as formats
 
 world = whence.worlds.coffee()
 demos = whence.simulate(world.mdp, world.task, world.expert, episodes=20, length=100, seed=0)

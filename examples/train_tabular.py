@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 import whence
-from whence.bench.picture import Line, Panel, drawn
+from whence.cli.benchmarks.picture import Line, Panel, drawn
 from whence.envs import LabeledMDPEnv, RewardMachineEnv
-from whence.evaluation import expected_return
+from whence.planning.evaluation import expected_return
 
 WORLD = whence.worlds.coffee()
 DISCOUNT = 0.99

@@ -4,10 +4,10 @@
     python fuzz/run.py --reader world-json --executions 1000000
     python fuzz/run.py --reader all --executions 1000000
 
-The readers are those of `tests/readers.py`, the seeds those of `tests/corpus/READER/`. Inputs
-that reach something new are kept in `.fuzz/READER/`; one that breaks a reader is left beside
-them as `crash-...`, `timeout-...` or `oom-...`: mend the reader, and move the input to the
-corpus, which the tests replay. The executions of each run are added to `.fuzz/counts.csv`.
+The readers are those of `tests/support/readers.py`, the seeds those of `tests/corpus/READER/`.
+Inputs that reach something new are kept in `.fuzz/READER/`; one that breaks a reader is left
+beside them as `crash-...`, `timeout-...` or `oom-...`: mend the reader, and move the input to
+the corpus, which the tests replay. The executions of each run are added to `.fuzz/counts.csv`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main() -> None:
         fuzz(chosen.reader, chosen.executions)
         return
     sys.path.insert(0, str(ROOT / "tests"))
-    from readers import READERS
+    from support.readers import READERS
 
     names = list(READERS) if chosen.reader == "all" else [chosen.reader]
     broken = [name for name in names if not counted(name, chosen.executions)]
@@ -75,7 +75,7 @@ def fuzz(name: str, executions: int) -> None:
 
     sys.path.insert(0, str(ROOT / "tests"))
     with atheris.instrument_imports(include=["whence"]):
-        import readers
+        from support import readers
     folder = KEPT / name
     folder.mkdir(parents=True, exist_ok=True)
     seeds = ROOT / "tests" / "corpus" / name

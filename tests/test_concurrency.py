@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import whence
-from problems import random_world
+from support.problems import random_world
 from whence import Expert, Posterior
-from whence import posterior as posterior_module
-from whence._types import Floats, Ints
+from whence._arrays import Floats, Ints
+from whence.likelihood import posterior as posterior_module
 
 PROGRAM = """
 import multiprocessing, sys, warnings

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = Path(__file__).parent / "repeated.py"
+PROGRAM = Path(__file__).parent / "support" / "repeated.py"
 INFER = "infer coffee {} -o {} --states 2 --seed 4 --steps 60 -q --threads {}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import differing
+from support import differing
 
 PROBLEMS = 100
 ROUNDING = 1e-9

@@ -1,29 +1,30 @@
 """Infer the reward machine behind an expert's behaviour."""
 
-from whence import envs, report, worlds
-from whence.certainty import Certainty, arrow_certainty
-from whence.coverage import Coverage
-from whence.demos import Demonstrations, Episode
+from whence import envs, report
+from whence.analysis.certainty import Certainty, arrow_certainty
+from whence.analysis.outliers import OddEpisode, odd_episodes
+from whence.analysis.questions import Difference, Telling, differences, telling_sequences
+from whence.analysis.sample import PosteriorSample
 from whence.errors import WhenceError, WhenceWarning
-from whence.evaluation import Evaluation, evaluate
-from whence.expert import Expert
-from whence.grid import Grid
-from whence.inference import infer
-from whence.joint import joint_machine
-from whence.machine import RewardMachine
-from whence.mdp import LabeledMDP
-from whence.odd import OddEpisode, odd_episodes
-from whence.planning import Policy, expert_policy, plan
-from whence.posterior import Posterior
-from whence.prior import Prior
-from whence.resuming import load, resume
+from whence.likelihood.posterior import Posterior
+from whence.model.coverage import Coverage
+from whence.model.demos import Demonstrations, Episode
+from whence.model.expert import Expert
+from whence.model.grid import Grid
+from whence.model.joint import joint_machine
+from whence.model.machine import RewardMachine
+from whence.model.mdp import LabeledMDP
+from whence.model.prior import Prior
+from whence.paper import worlds
+from whence.planning.evaluation import Evaluation, evaluate
+from whence.planning.policies import Policy, expert_policy, plan
+from whence.planning.simulation import simulate
 from whence.runs.events import Event
+from whence.runs.inference import infer
 from whence.runs.result import Run
-from whence.sample import PosteriorSample
+from whence.runs.resuming import load, resume
 from whence.search.exhaustive import Exhaustive
 from whence.search.settings import Annealing, Tempering
-from whence.simulation import simulate
-from whence.telling import Difference, Telling, differences, telling_sequences
 
 __version__ = "0.1.0"
 

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-import studies
-from pages import parsed
+from support import studies
+from support.pages import parsed
 from whence import LabeledMDP, cli
 from whence.report.ladders import Ladders
 

@@ -12,7 +12,7 @@ import pytest
 
 import whence
 from whence import RewardMachine, cli
-from whence.engines import reference
+from whence.likelihood import reference
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
@@ -64,7 +64,7 @@ FIGURE_1 = ["y0 -l-> y1", "y0 -r/1-> y2"]
 def test_json_documents_have_the_documented_keys(
     run: Any, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("whence.bench.timing.ENOUGH", 0.0)
+    monkeypatch.setattr("whence.cli.benchmarks.timing.ENOUGH", 0.0)
     whence.Demonstrations.from_episodes([([46], [0])]).save("demos.jsonl")
     code, out, err = run(f"{line} --json")
     assert code == 0, err

@@ -15,7 +15,7 @@ from whence.drawing import grid_svg
 from whence.drawing.grid import symbol_colour
 from whence.drawing.terminal import grid_text
 from whence.errors import WorldError
-from whence.grid import Grid, Wall
+from whence.model.grid import Grid, Wall
 
 SVG = "{http://www.w3.org/2000/svg}"
 Cell = tuple[int, int]

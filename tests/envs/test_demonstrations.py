@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import whence
-from small_envs import TableEnv, corridor, newest
+from support.small_envs import TableEnv, corridor, newest
 from whence import RewardMachine
 from whence.envs import GymWorld, Recorder, Recording
 from whence.errors import DemonstrationsError, MissingExtraError, WhenceError

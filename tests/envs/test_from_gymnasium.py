@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import whence
-from small_envs import TableEnv, corridor, newest
+from support.small_envs import TableEnv, corridor, newest
 from whence import LabeledMDP, RewardMachine
 from whence.envs import GymWorld
 from whence.errors import ArgumentError, WhenceError, WhenceWarning, WorldError
-from whence.evaluation import expected_return
-from whence.planning import Policy
+from whence.planning.evaluation import expected_return
+from whence.planning.policies import Policy
 
 CLIFF, TAXI = newest("CliffWalking"), newest("Taxi")
 NAMES = ["FrozenLake-v1", "FrozenLake8x8-v1", CLIFF, TAXI]

@@ -10,11 +10,11 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import whence
-from small_envs import TableEnv, corridor
+from support.small_envs import TableEnv, corridor
 from whence import RewardMachine
 from whence.envs import GymWorld, LabeledMDPEnv, RewardMachineEnv
 from whence.errors import ArgumentError, MachineError, WhenceError, WorldError
-from whence.evaluation import expected_return
+from whence.planning.evaluation import expected_return
 
 LAKE = "FrozenLake-v1"
 TASK = RewardMachine.from_arrows(

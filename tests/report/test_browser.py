@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import studies
-from browser import Page, browser, find
+from support import studies
+from support.browser import Page, browser, find
 from whence.report import Study, write
 
 PROGRAM = find()

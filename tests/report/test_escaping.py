@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-import studies
-from pages import parsed
+from support import studies
+from support.pages import parsed
 from whence import RewardMachine
 from whence.drawing import grid_svg, machine_svg, text
-from whence.formats import dot, mermaid, tikz
+from whence.io import dot, mermaid, tikz
 from whence.report import render
 
 NASTY = (*studies.NASTY, "-->", "]]>", "%", "\\", '"', "'", "a\nb", "🚀")

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import studies
 import whence
-from pages import Element, parsed
+from support import studies
+from support.pages import Element, parsed
 from whence.drawing import text
 from whence.errors import FileError
 from whence.report import Study, render, words, write

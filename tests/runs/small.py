@@ -43,7 +43,7 @@ def demonstrations(mdp: whence.LabeledMDP) -> whence.Demonstrations:
 
 def job(method: str, **changes: Any) -> whence.runs.job.Job:
     """Return a small job."""
-    from whence.inference import make_job
+    from whence.runs.inference import make_job
 
     mdp = world()
     said = METHODS[method] | {"states": 2, "method": method, "seed": 5} | changes

@@ -13,9 +13,9 @@ import pytest
 import whence
 from runs import small
 from whence.errors import FileError, WhenceError
-from whence.inference import start
 from whence.runs import checkpoint, searching
 from whence.runs.events import Event
+from whence.runs.inference import start
 from whence.runs.status import status_document
 
 

@@ -10,9 +10,9 @@ import pytest
 import whence
 from runs import small
 from whence.errors import ArgumentError, FileError, FormatError
-from whence.inference import start
 from whence.runs import checkpoint, journal, searching
 from whence.runs.events import Event, OnEvent
+from whence.runs.inference import start
 from whence.runs.signals import Stopped
 from whence.search import tape
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from whence._types import Floats
+from whence._arrays import Floats
 from whence.search import annealing, ladder, tempering
 from whence.search.settings import Annealing
 

@@ -8,7 +8,7 @@ import pytest
 
 import whence
 from whence import Annealing, Expert, Posterior
-from whence._types import Floats
+from whence._arrays import Floats
 from whence.errors import ArgumentError
 from whence.search import annealing, neighbours
 from whence.search.population import Population, scored

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from problems import valid_machines
+from support.problems import valid_machines
 from whence import RewardMachine
-from whence._types import Floats, Ints
-from whence.canonical import valid
+from whence._arrays import Floats, Ints
+from whence.model.canonical import valid
 from whence.search.enumeration import WIDE, Space, count, structures
 
 SMALL = [(1, 1, 2), (1, 2, 3), (2, 1, 2), (2, 2, 2), (3, 1, 3), (3, 2, 2)]

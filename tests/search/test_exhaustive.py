@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import whence
-from problems import random_world, valid_machines
+from support.problems import random_world, valid_machines
 from whence import Demonstrations, Exhaustive, Expert, LabeledMDP, Posterior, Prior, RewardMachine
-from whence.canonical import minimise_batch
-from whence.engines import reference
 from whence.errors import ArgumentError
+from whence.likelihood import reference
+from whence.model.canonical import minimise_batch
 from whence.search import exhaustive
 from whence.search.draws import Draws
 from whence.search.enumeration import Space
@@ -260,7 +260,7 @@ def test_minutes_end_it_with_the_best_so_far_and_no_posterior(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = iter(range(10**9))
-    monkeypatch.setattr("whence.inference.time.perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr("whence.runs.inference.time.perf_counter", lambda: float(next(clock)))
     mdp, demos = _world(5)
     run = whence.infer(
         mdp, demos, states=3, expert=EXPERT, method="exhaustive", minutes=5 / 60,

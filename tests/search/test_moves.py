@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from whence._types import Floats, Ints
-from whence.prior import Prior
+from whence._arrays import Floats, Ints
+from whence.model.prior import Prior
 from whence.search.moves import MOVES, usable
 from whence.search.space import Machines, Space
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from whence._types import Floats, Ints
-from whence.canonical import valid
+from whence._arrays import Floats, Ints
 from whence.errors import ArgumentError
+from whence.model.canonical import valid
 from whence.search import neighbours
 from whence.search.population import check_space, uniform, until_valid
 

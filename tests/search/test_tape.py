@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from whence._types import Floats, Ints
+from whence._arrays import Floats, Ints
 from whence.search import tape
 from whence.search.tape import Tape
 

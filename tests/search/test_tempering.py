@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import whence
-from problems import random_machine, random_world
+from support.problems import random_machine, random_world
 from whence import Expert, Posterior, PosteriorSample, Run, Tempering
-from whence._types import Floats
+from whence._arrays import Floats
 from whence.search.draws import Draws
 from whence.search.moves import MOVES
 

@@ -9,7 +9,7 @@ import click
 from whence.cli.console import Output, output_options
 
 if TYPE_CHECKING:
-    from whence.bench.report import Report
+    from whence.cli.benchmarks.report import Report
 
 
 @click.command("bench")
@@ -41,8 +41,8 @@ def command(
     part: str, machines: int, largest: int, seed: int, output: str | None, out: Output
 ) -> None:
     """Measure how fast machines are scored, and how that grows."""
-    from whence.bench import folder, report
-    from whence.simulation import checked_seed
+    from whence.cli.benchmarks import folder, report
+    from whence.planning.simulation import checked_seed
 
     _check(part, machines, largest)
     checked_seed(seed)
@@ -61,8 +61,8 @@ def command(
 
 
 def _check(part: str, machines: int, largest: int) -> None:
-    from whence.bench.growth import LARGEST, SMALLEST
-    from whence.bench.report import PARTS
+    from whence.cli.benchmarks.growth import LARGEST, SMALLEST
+    from whence.cli.benchmarks.report import PARTS
     from whence.errors import ArgumentError
 
     if part not in PARTS:
@@ -79,7 +79,7 @@ def _show(measured: Report, out: Output) -> None:
     """Print a table for each part, its note below it."""
     import rich.table
 
-    from whence.bench.tables import tables
+    from whence.cli.benchmarks.tables import tables
 
     for table in tables(measured):
         shown = rich.table.Table(*table.columns, title=table.title, title_justify="left")

@@ -15,9 +15,9 @@ def command(world: str, demos: str, out: Output) -> int:
     """Check that DEMOS fit WORLD: name the first problem and count the rest."""
     import numpy as np
 
-    from whence.checking import Findings
     from whence.cli.inputs import setting, warn_estimated
-    from whence.demos import Demonstrations
+    from whence.model.checks import Findings
+    from whence.model.demos import Demonstrations
 
     given = setting(world)
     warn_estimated(given, world, out)

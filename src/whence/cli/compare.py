@@ -9,7 +9,7 @@ import click
 from whence.cli.console import Output, output_options, printable
 
 if TYPE_CHECKING:
-    from whence.machine import RewardMachine
+    from whence.model.machine import RewardMachine
 
 
 @click.command("compare")
@@ -52,7 +52,7 @@ def _rewards(a: RewardMachine, b: RewardMachine, labels: tuple[str, ...]) -> lis
 def _sentence(
     a: RewardMachine, b: RewardMachine, labels: tuple[str, ...] | None, same: str
 ) -> str:
-    from whence.machine import number
+    from whence.model.machine import number
 
     if labels is None:
         return same

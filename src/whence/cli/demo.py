@@ -10,9 +10,9 @@ import click
 from whence.cli.console import Output, output_options
 
 if TYPE_CHECKING:
-    from whence.evaluation import Evaluation
+    from whence.paper.worlds import World
+    from whence.planning.evaluation import Evaluation
     from whence.runs.result import Run
-    from whence.worlds import World
 
 FOLDER, REPORT = "whence-demo", "report.html"
 
@@ -25,8 +25,8 @@ FOLDER, REPORT = "whence-demo", "report.html"
 def command(world: str, seed: int, output: str | None, out: Output) -> None:
     """Tell the story on a built-in world: watch an expert, infer its task, use it."""
     from whence.errors import ArgumentError
+    from whence.paper.worlds import BUILT_IN
     from whence.runs.keeper import check_free
-    from whence.worlds import BUILT_IN
 
     if world not in BUILT_IN:
         raise ArgumentError(f"{world}: no built-in world; built in are {', '.join(BUILT_IN)}")
@@ -87,8 +87,8 @@ def _inferred(given: World, seed: int, folder: str, out: Output) -> Run:
     """Infer the task into a run folder, and show how that goes."""
     from whence.cli.inputs import INFERENCE_ALPHA
     from whence.cli.live import watching
-    from whence.expert import Expert
-    from whence.inference import make_job, start
+    from whence.model.expert import Expert
+    from whence.runs.inference import make_job, start
 
     job = make_job(
         given.mdp, given.demonstrations(seed), states=given.task.n_states, rewards=given.rewards,
@@ -125,8 +125,8 @@ def _tell(given: World, run: Run, out: Output) -> None:
 
 def _returns(given: World, run: Run) -> tuple[Evaluation, Evaluation]:
     """Return what the expert earns, and an agent that plans with the machine found."""
-    from whence.evaluation import evaluate
-    from whence.planning import expert_policy, plan
+    from whence.planning.evaluation import evaluate
+    from whence.planning.policies import expert_policy, plan
 
     watched: Any = expert_policy(given.mdp, given.task, given.expert)
     policy = plan(given.mdp, run.best, given.expert.discount)

@@ -38,9 +38,9 @@ def command(
     import math
 
     from whence.cli import inputs
-    from whence.evaluation import evaluate
-    from whence.expert import Expert
-    from whence.planning import expert_policy, plan
+    from whence.model.expert import Expert
+    from whence.planning.evaluation import evaluate
+    from whence.planning.policies import expert_policy, plan
 
     given = inputs.setting(world, start)
     wanted = inputs.machine_in(machine, given.mdp)

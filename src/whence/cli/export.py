@@ -30,7 +30,8 @@ def command(
     machine: str, targets: str, output: str | None, world: str | None, out: Output
 ) -> None:
     """Write MACHINE, a file, a run folder or a built-in world's task, in other formats."""
-    from whence import files, formats
+    from whence import _files as files
+    from whence import io as formats
     from whence.cli import inputs
     from whence.errors import ArgumentError
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from whence.analysis.design import LITTLE_TOLD, NOTHING_TOLD
 from whence.cli.console import Output
 from whence.drawing import terminal, text
-from whence.machine import number
-from whence.precision import Summary
+from whence.model.machine import number
 from whence.runs import folder
 from whence.runs.posterior_document import telling_document
 from whence.runs.result import Run
-from whence.starts import LITTLE_TOLD, NOTHING_TOLD
+from whence.search.precision import Summary
 
 if TYPE_CHECKING:
     from rich.table import Table

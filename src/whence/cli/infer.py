@@ -77,10 +77,10 @@ def command(
     **said: Any,
 ) -> None:
     """Infer the machine behind DEMOS and write it, and how it was found, to a folder."""
-    from whence import inference
     from whence.cli import findings, inputs
     from whence.cli.live import watching
-    from whence.demos import Demonstrations
+    from whence.model.demos import Demonstrations
+    from whence.runs import inference
     from whence.runs.keeper import check_free
 
     check_free(output)
@@ -186,7 +186,7 @@ def _value(name: str, text: str | None) -> Any:
 
 def _lines(path: str) -> list[str]:
     """Return the arrows of a file, one a line; blank lines and # comments are left out."""
-    from whence import files
+    from whence import _files as files
 
     lines = files.read_text(path).splitlines()
     return [line for line in lines if line.strip() and not line.lstrip().startswith("#")]

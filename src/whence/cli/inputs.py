@@ -6,17 +6,17 @@ import math
 import os
 from pathlib import Path
 
-from whence import formats
+from whence import io as formats
 from whence.cli.console import Output
-from whence.coverage import Coverage
-from whence.demos import Demonstrations
 from whence.errors import ArgumentError, FileError, MachineError
-from whence.expert import Expert
-from whence.machine import RewardMachine
-from whence.mdp import LabeledMDP
-from whence.prior import Prior, checked_levels
-from whence.product import in_world
-from whence.worlds import BUILT_IN, World
+from whence.model.coverage import Coverage
+from whence.model.demos import Demonstrations
+from whence.model.expert import Expert
+from whence.model.machine import RewardMachine
+from whence.model.mdp import LabeledMDP
+from whence.model.prior import Prior, checked_levels
+from whence.model.product import in_world
+from whence.paper.worlds import BUILT_IN, World
 
 DISCOUNT = 0.95  # where neither the user nor the world says one
 ALPHA = 30.0  # of a simulated expert

@@ -60,7 +60,7 @@ def study_of(
     """Return what a report needs, from the folder of a run."""
     from whence.report import Study
     from whence.report.ladders import Ladders
-    from whence.resuming import load
+    from whence.runs.resuming import load
     from whence.runs.status import status_document
 
     run, job, manifest = load(folder, threads=threads)

@@ -11,7 +11,7 @@ from whence.cli.console import Output, output_options
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from whence.reproduction.experiment import Results
+    from whence.paper.experiment import Results
 
 
 @click.command("reproduce")
@@ -49,11 +49,11 @@ def command(
     import time
 
     from whence.cli.progress import progress
-    from whence.engines.compiled import threads_available
     from whence.errors import ArgumentError
-    from whence.reproduction import experiment, writing
-    from whence.reproduction.documents import document
-    from whence.worlds import BUILT_IN
+    from whence.likelihood.compiled import threads_available
+    from whence.paper import experiment, writing
+    from whence.paper.documents import document
+    from whence.paper.worlds import BUILT_IN
 
     began = time.perf_counter()
     worlds = tuple(BUILT_IN) if world is None else (world,)
@@ -74,8 +74,8 @@ def command(
 def _table(results: Results) -> Table:
     from rich.table import Table
 
-    from whence.reproduction.figures import rows
-    from whence.reproduction.markdown import figure, percent
+    from whence.paper.figures import rows
+    from whence.paper.markdown import figure, percent
 
     table = Table("world", "", "the paper", "ours, median", "reach it", "the truth's own")
     for world in results.plan.worlds:

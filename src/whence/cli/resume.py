@@ -27,7 +27,7 @@ def command(
     """Go on with RUN, to the very result of a run that was never stopped."""
     from whence.cli import findings
     from whence.cli.live import watching
-    from whence.resuming import resume
+    from whence.runs.resuming import resume
 
     with watching(out) as show:
         found = resume(

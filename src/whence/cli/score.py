@@ -9,8 +9,8 @@ import click
 from whence.cli.console import Output, output_options, printable
 
 if TYPE_CHECKING:
-    from whence.machine import RewardMachine
-    from whence.posterior import Posterior
+    from whence.likelihood.posterior import Posterior
+    from whence.model.machine import RewardMachine
 
 
 @click.command("score")
@@ -39,8 +39,8 @@ def command(
     from rich.text import Text
 
     from whence.cli import inputs
-    from whence.demos import Demonstrations
-    from whence.posterior import Posterior
+    from whence.likelihood.posterior import Posterior
+    from whence.model.demos import Demonstrations
 
     given = inputs.setting(world)
     inputs.warn_estimated(given, world, out)

@@ -34,8 +34,8 @@ def command(
 ) -> None:
     """Make demonstrations of an expert in WORLD."""
     from whence.cli.inputs import finite, setting
-    from whence.formats import demonstrations_ending
-    from whence.simulation import simulate
+    from whence.io import demonstrations_ending
+    from whence.planning.simulation import simulate
 
     demonstrations_ending(output)
     given = setting(world, start)

@@ -13,7 +13,7 @@ def command(out: Output) -> None:
     """List the built-in worlds."""
     from rich.table import Table
 
-    from whence.worlds import BUILT_IN
+    from whence.paper.worlds import BUILT_IN
 
     built_in = [make(None) for make in BUILT_IN.values()]
     out.document(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whence._types import Bools, Floats
+from whence._arrays import Bools, Floats
 
 RADIUS = 24.0
 """The radius of a state's circle, in pixels."""

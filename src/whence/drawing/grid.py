@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whence._types import Floats
+from whence._arrays import Floats
 from whence.drawing import overlay, text
 from whence.drawing.cells import Cell, blocks, runs
 from whence.drawing.machine import FONT
 from whence.errors import WorldError
 
 if TYPE_CHECKING:
-    from whence.grid import Grid
-    from whence.mdp import LabeledMDP
+    from whence.model.grid import Grid
+    from whence.model.mdp import LabeledMDP
 
 _SIDE, _LEAST, _MOST = 720, 3, 46
 _INK, _PAPER, _LINE, _SOLID, _QUIET = "#1f2328", "#ffffff", "#d8dee4", "#424a53", "#57606a"

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from whence._types import Floats, Ints
+from whence._arrays import Floats, Ints
 from whence.drawing.geometry import RADIUS, crossings
 
 _COST_CROSSING, _COST_THROUGH, _COST_LENGTH, _COST_BACKWARD = 3.0, 9.0, 1.0, 0.7

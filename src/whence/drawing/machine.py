@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence._types import Floats
+from whence._arrays import Floats
 from whence.drawing import geometry, text
 from whence.drawing.layout import Graph
 from whence.drawing.routing import Routing, routed
-from whence.machine import RewardMachine, number
+from whence.model.machine import RewardMachine, number
 
 FONT = "DejaVu Sans, Verdana, sans-serif"
 

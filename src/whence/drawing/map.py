@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whence._types import Bools
+from whence._arrays import Bools
 from whence.drawing import text
 from whence.drawing.cells import Cell
 from whence.drawing.grid import grid_of, labelled, listed, solid, starting, starts_anywhere
 
 if TYPE_CHECKING:
-    from whence.grid import Grid
-    from whence.mdp import LabeledMDP
+    from whence.model.grid import Grid
+    from whence.model.mdp import LabeledMDP
 
 _JOINTS = " ╵╶└╷│┌├╴┘─┴┐┤┬┼"
 """The box-drawing character with strokes up (1), right (2), down (4) and left (8)."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence._types import Floats
+from whence._arrays import Floats
 from whence.drawing import geometry
 from whence.drawing.layout import Graph
 

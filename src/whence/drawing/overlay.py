@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whence._types import Floats, Ints
+from whence._arrays import Floats, Ints
 from whence.drawing.cells import blocks
-from whence.grid import MOVES
+from whence.model.grid import MOVES
 
 if TYPE_CHECKING:
-    from whence.grid import Grid
-    from whence.mdp import LabeledMDP
+    from whence.model.grid import Grid
+    from whence.model.mdp import LabeledMDP
 
 HEAT = "#7b4fb5"
 SHADES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)

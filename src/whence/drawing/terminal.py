@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from whence.drawing import text
 from whence.drawing.map import grid_text
-from whence.machine import RewardMachine
+from whence.model.machine import RewardMachine
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from whence._types import Ints
-from whence.machine import RewardMachine, number
+from whence._arrays import Ints
+from whence.model.machine import RewardMachine, number
 
 ELLIPSIS = "…"
 

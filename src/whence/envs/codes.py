@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from whence._types import Ints
+from whence._arrays import Ints
 from whence.envs.labelling import shown
 from whence.errors import WorldError
 

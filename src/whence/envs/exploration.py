@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from whence._types import Ints
+from whence._arrays import Ints
 from whence.envs.codes import codes
 from whence.envs.outcomes import Outcomes, source_of
 from whence.envs.parts import going_on
 from whence.errors import ArgumentError
-from whence.simulation import checked_seed
+from whence.planning.simulation import checked_seed
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ import gymnasium
 import numpy as np
 
 from whence.errors import ArgumentError
-from whence.mdp import LabeledMDP
-from whence.simulation import cumulative
+from whence.model.mdp import LabeledMDP
+from whence.planning.simulation import cumulative
 
 
 class LabeledMDPEnv(gymnasium.Env[Any, Any]):

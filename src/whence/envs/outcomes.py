@@ -7,7 +7,7 @@ from typing import Any
 
 import gymnasium
 
-from whence._types import Bools, Floats, Ints
+from whence._arrays import Bools, Floats, Ints
 from whence.envs.codes import Codes
 from whence.errors import ArgumentError
 

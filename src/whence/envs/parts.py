@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from whence._types import BLANK, Bools, Ints
+from whence._arrays import BLANK, Bools, Ints
 from whence.envs.outcomes import Outcomes
 
 

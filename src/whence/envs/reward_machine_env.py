@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import gymnasium
 import numpy as np
 
-from whence._types import Bools, Floats, Ints
+from whence._arrays import Bools, Floats, Ints
 from whence.envs.labelling import Label, Labelling, label_place, labelling, shown
 from whence.envs.observing import Observing, observing
 from whence.envs.outcomes import source_of
 from whence.errors import ArgumentError, MachineError, WorldError
-from whence.machine import RewardMachine
-from whence.product import with_blank
+from whence.model.machine import RewardMachine
+from whence.model.product import with_blank
 
 
 class Counterfactuals(NamedTuple):

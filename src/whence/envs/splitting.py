@@ -18,13 +18,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence._types import BLANK, Floats, Ints
+from whence._arrays import BLANK, Floats, Ints
+from whence._ragged import concatenated_ranges
 from whence.envs.labelling import Labelling, label_place
 from whence.envs.outcomes import Outcomes
 from whence.envs.parts import Part, going_on, listed_parts, part_names
 from whence.errors import WorldError
-from whence.mdp import LabeledMDP
-from whence.sparse import concatenated_ranges
+from whence.model.mdp import LabeledMDP
 
 
 @dataclass(frozen=True, eq=False)

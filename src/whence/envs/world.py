@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from whence.demos import Demonstrations, Episode
 from whence.envs.exploration import Coverage, explore
 from whence.envs.labelling import Label, Labelling, labelling, shown
 from whence.envs.outcomes import Outcomes, source_of
@@ -18,9 +17,10 @@ from whence.envs.recording import Recording
 from whence.envs.splitting import Split, split
 from whence.envs.table import has_table, table_outcomes
 from whence.errors import ArgumentError, DemonstrationsError, WhenceWarning, WorldError
-from whence.mdp import LabeledMDP
-from whence.planning import Policy
-from whence.simulation import check_size, checked_seed, cumulative
+from whence.model.demos import Demonstrations, Episode
+from whence.model.mdp import LabeledMDP
+from whence.planning.policies import Policy
+from whence.planning.simulation import check_size, checked_seed, cumulative
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from whence.analysis.design import NOTHING_TOLD
+from whence.analysis.questions import Difference, Telling, differences
+from whence.analysis.sample import PosteriorSample
 from whence.drawing import machine_svg
-from whence.machine import RewardMachine, number
+from whence.model.machine import RewardMachine, number
 from whence.report import words
 from whence.report.html import (
     Html,
@@ -19,9 +22,6 @@ from whence.report.html import (
 )
 from whence.report.machine import width
 from whence.report.study import Study
-from whence.sample import PosteriorSample
-from whence.starts import NOTHING_TOLD
-from whence.telling import Difference, Telling, differences
 
 TOP = 5
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from whence.machine import RewardMachine, number
+from whence.model.machine import RewardMachine, number
 from whence.report import words
 from whence.report.html import Html, bullets, code, fill, join, paragraph, section
 from whence.report.study import LOOKED_AT, Study

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from whence.machine import number
+from whence.analysis.sample import PosteriorSample
+from whence.drawing.chart import Line, bar_chart, histogram, line_chart
+from whence.model.machine import number
 from whence.report import words
-from whence.report.chart import Line, bar_chart, histogram, line_chart
 from whence.report.html import Html, bullets, figure, fill, join, paragraph, section, table
 from whence.report.ladders import ladder_parts
 from whence.report.study import Study
-from whence.sample import PosteriorSample
 
 SHOWN = 6  # lines of a chart
 SETTLED = 0.2  # the first share of the steps may lie below the chart

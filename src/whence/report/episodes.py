@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from whence.odd import OddEpisode, odd_episodes
+from whence.analysis.outliers import OddEpisode, odd_episodes
 from whence.report import words
 from whence.report.html import Html, code, fill, paragraph, section, table
 from whence.report.study import Study

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from whence.drawing import machine_svg
-from whence.machine import number
+from whence.model.machine import number
 from whence.report import words
 from whence.report.html import Html, code, details, figure, fill, join, paragraph, section, table
 from whence.report.study import Study

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence._types import Floats, Ints
-from whence.demos import Demonstrations
+from whence._arrays import Floats, Ints
+from whence.analysis.design import restricted
+from whence.analysis.memoryless import pairs
+from whence.analysis.outliers import machine_states
 from whence.drawing import grid_svg
 from whence.drawing.overlay import SHADES, bounds
-from whence.mdp import LabeledMDP
-from whence.memoryless import pairs
-from whence.odd import machine_states
-from whence.planning import plan
+from whence.model.demos import Demonstrations
+from whence.model.mdp import LabeledMDP
+from whence.planning.policies import plan
 from whence.report import words
 from whence.report.html import (
     LINE,
@@ -29,7 +30,6 @@ from whence.report.html import (
 )
 from whence.report.machine import width
 from whence.report.study import Study
-from whence.starts import restricted
 
 MOST_WORLDS, MOST_STATES, MOST_PLACES = 6, 8, 12
 BUDGET = 1_200_000  # characters that all maps may take together

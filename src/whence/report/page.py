@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from whence import files
+from whence import _files as files
 from whence.report.alternatives import alternatives
 from whence.report.answer import answer
 from whence.report.diagnostics import diagnostics

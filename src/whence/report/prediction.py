@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from whence.held_out import HeldOut, Prediction
 from whence.report import words
 from whence.report.html import Html, fill, paragraph, section, table
 from whence.report.study import Study
+from whence.runs.held_out import HeldOut, Prediction
 
 NAMES = {
     "machine": "the machine",

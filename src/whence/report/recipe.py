@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from whence.machine import number
+from whence.model.machine import number
 from whence.report import words
 from whence.report.html import LINE, Html, code, fill, join, paragraph, section, table
 from whence.report.study import Study, current_versions

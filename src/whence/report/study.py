@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from whence.demos import Demonstrations
+from whence.analysis.design import restricted
 from whence.errors import ArgumentError
-from whence.held_out import MINUTES, HeldOut, held_out
-from whence.mdp import LabeledMDP
-from whence.posterior import Posterior, world_pairs
+from whence.likelihood.posterior import Posterior, world_pairs
+from whence.model.demos import Demonstrations
+from whence.model.mdp import LabeledMDP
 from whence.report.ladders import Ladders
 from whence.runs.events import OnEvent
+from whence.runs.held_out import MINUTES, HeldOut, held_out
 from whence.runs.result import Run
-from whence.starts import restricted
 
 Pairs = Sequence[tuple[LabeledMDP, Demonstrations]]
 LOOKED_AT = 20  # machines among which the best one is looked for

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whence._types import Ints
+from whence._arrays import Ints
+from whence.analysis.sample import draw_classes
 from whence.errors import ArgumentError, MissingExtraError
-from whence.sample import draw_classes
 
 if TYPE_CHECKING:
     from whence.runs.result import Run

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
-from whence import files
+from whence import _files as files
 from whence.errors import FormatError
-from whence.formats import arrays
+from whence.io import arrays
 from whence.runs.job import Job
 from whence.runs.walk import Walk
 from whence.search.methods import Row

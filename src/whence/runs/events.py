@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from whence.machine import RewardMachine
+from whence.model.machine import RewardMachine
 
 STARTED, RESUMED, EXTENDED, PROGRESS = "started", "resumed", "extended", "progress"
 CHECKPOINT, STOPPED, FINISHED = "checkpoint", "stopped", "finished"

@@ -13,13 +13,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from whence import files
-from whence.formats import arrays
-from whence.runs.posterior_document import (
-    arrows_document,
-    posterior_document,
-    telling_document,
-)
+from whence import _files as files
+from whence.io import arrays
+from whence.runs.posterior_document import arrows_document, posterior_document, telling_document
 from whence.runs.result import Run
 from whence.search.draws import Draws
 

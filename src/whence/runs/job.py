@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from whence.arrows import said_arrows
 from whence.errors import ArgumentError, MachineError
-from whence.expert import Expert
-from whence.machine import RewardMachine
-from whence.posterior import Posterior, Worlds
-from whence.prior import Prior
-from whence.product import checked_sharpness
+from whence.io.arrows import said_arrows
+from whence.likelihood.posterior import Posterior, Worlds
+from whence.model.expert import Expert
+from whence.model.machine import RewardMachine
+from whence.model.prior import Prior
+from whence.model.product import checked_sharpness
 from whence.search.methods import Method, method
 from whence.search.problem import Problem
 from whence.search.unknowns import ALPHAS, Unknowns

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from whence import files
+from whence import _files as files
 from whence.errors import ArgumentError, FileError, FormatError
 from whence.runs import checkpoint, journal, lock, manifest
 from whence.runs.events import CHECKPOINT, EXTENDED, PROGRESS, RESUMED, STARTED, Event

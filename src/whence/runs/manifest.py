@@ -18,13 +18,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from whence import files
-from whence.demos import Demonstrations
+from whence import _files as files
 from whence.errors import FormatError, WhenceError
-from whence.formats import demos_jsonl, demos_npz, documents, machine_json, world_json, world_npz
-from whence.mdp import LabeledMDP
-from whence.posterior import Worlds
-from whence.prior import Prior
+from whence.io import demos_jsonl, demos_npz, documents, machine_json, world_json, world_npz
+from whence.likelihood.posterior import Worlds
+from whence.model.demos import Demonstrations
+from whence.model.mdp import LabeledMDP
+from whence.model.prior import Prior
 from whence.runs.job import Job
 from whence.search.methods import method
 from whence.search.sizes import checked_sizes

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from whence import discounting, unseen
-from whence.certainty import arrow_certainty
-from whence.posterior import Posterior
+from whence.analysis import discounting, unseen
+from whence.analysis.certainty import arrow_certainty
+from whence.analysis.questions import telling_sequences
+from whence.analysis.sample import PosteriorSample
+from whence.likelihood.posterior import Posterior
 from whence.runs import events, folder
 from whence.runs.result import Run, Trace
 from whence.runs.searching import Search
-from whence.sample import PosteriorSample
 from whence.search.draws import Draws
 from whence.search.methods import Method, Row
 from whence.search.problem import Problem
 from whence.search.tape import Tape
-from whence.telling import telling_sequences
 
 
 def finished(search: Search, first: str) -> Run:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from whence.certainty import Certainty
-from whence.machine import RewardMachine
-from whence.precision import Summary
+from whence.analysis.certainty import Certainty
+from whence.analysis.questions import Telling, differences
+from whence.analysis.sample import PosteriorSample
+from whence.model.machine import RewardMachine
 from whence.runs.result import Run
-from whence.sample import PosteriorSample
-from whence.telling import Telling, differences
+from whence.search.precision import Summary
 
 TOP = 10  # machines that are named
 COMPARED = 5  # machines whose differences are

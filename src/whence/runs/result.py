@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from whence._types import Bools, Floats, Ints
-from whence.certainty import Certainty
-from whence.expert import Expert
-from whence.machine import RewardMachine
-from whence.prior import Prior
-from whence.sample import PosteriorSample
+from whence._arrays import Bools, Floats, Ints
+from whence.analysis.certainty import Certainty
+from whence.analysis.questions import Telling
+from whence.analysis.sample import PosteriorSample
+from whence.model.expert import Expert
+from whence.model.machine import RewardMachine
+from whence.model.prior import Prior
 from whence.search.draws import Draws, Exact
-from whence.telling import Telling
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from whence import files
+from whence import _files as files
 from whence.errors import WhenceError
-from whence.machine import RewardMachine
+from whence.model.machine import RewardMachine
 from whence.runs import events, folder, journal, lock, manifest
 
 RUNNING, FINISHED, STOPPED, KILLED = "running", "finished", "stopped", "killed"

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from whence.planning.simulation import checked_seed
 from whence.runs.job import Job
 from whence.search.methods import Row
 from whence.search.problem import Problem
 from whence.search.tape import Tape
-from whence.simulation import checked_seed
 
 STREAM = 1  # apart from the stream of `simulate`, which uses the seed itself
 

@@ -6,7 +6,7 @@ import math
 import time
 
 from whence.errors import ArgumentError
-from whence.posterior import Posterior
+from whence.likelihood.posterior import Posterior
 from whence.search.enumeration import Space
 from whence.search.sizes import spelled
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whence._types import Floats, Ints
+from whence._arrays import Floats, Ints
 
 BATCHES = 20
 COMMON = 0.01  # machines at least this frequent are compared

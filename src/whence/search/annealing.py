@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence._types import Bools, Floats
+from whence._arrays import Bools, Floats
 from whence.search import neighbours
 from whence.search.population import Population, Target, check_space, scored, uniform
 from whence.search.settings import Annealing

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence._types import Floats, Ints
+from whence._arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)

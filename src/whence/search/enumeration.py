@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from whence._types import Floats, Ints
+from whence._arrays import Floats, Ints
 from whence.search.population import Tables
 
 WIDE = 2**62  # numbers from here on are Python's

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence._types import Floats, Ints
-from whence.canonical import minimise_batch
+from whence._arrays import Floats, Ints
 from whence.errors import ArgumentError
-from whence.posterior import Posterior
-from whence.prior import log_size_prior
+from whence.likelihood.posterior import Posterior
+from whence.model.canonical import minimise_batch
+from whence.model.prior import log_size_prior
 from whence.search.affordable import check_affordable
 from whence.search.draws import Draws, Exact
 from whence.search.enumeration import Space

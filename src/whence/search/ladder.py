@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whence._types import Bools, Floats, Ints
+from whence._arrays import Bools, Floats, Ints
 
 LEAST_RATE = 0.02  # so that no two rungs fall together
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from whence._types import Bools, Floats
+from whence._arrays import Bools, Floats
 from whence.errors import ArgumentError
-from whence.expert import Expert
-from whence.machine import RewardMachine
+from whence.model.expert import Expert
+from whence.model.machine import RewardMachine
 from whence.search import annealing, exhaustive, sampling, tempering
 from whence.search.draws import Draws, Exact
 from whence.search.population import Population

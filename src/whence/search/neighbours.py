@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from whence._types import Bools, Floats, Ints
+from whence._arrays import Bools, Floats, Ints
 from whence.search.population import Tables, until_valid
 
 CURE = "this chance of a change: lower p0"

@@ -9,9 +9,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from whence._types import Bools, Floats, Ints
-from whence.canonical import valid
+from whence._arrays import Bools, Floats, Ints
 from whence.errors import ArgumentError
+from whence.model.canonical import valid
 
 MOST_DRAWS = 20_000
 

@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from whence._types import Ints
+from whence._arrays import Ints
 from whence.errors import ArgumentError
-from whence.machine import RewardMachine
-from whence.posterior import Posterior
-from whence.prior import log_size_prior
+from whence.likelihood.posterior import Posterior
+from whence.model.machine import RewardMachine
+from whence.model.prior import log_size_prior
 from whence.search.population import check_space
 from whence.search.space import Machines, Space
 from whence.search.target import Target

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from whence._types import Ints
+from whence._arrays import Ints
 from whence.search import agreement, tempering
 from whence.search.draws import Draws
 from whence.search.problem import Problem

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from whence._types import Bools, Floats, Ints
+from whence._arrays import Bools, Floats, Ints
 from whence.errors import ArgumentError
-from whence.prior import Prior
+from whence.model.prior import Prior
 
 MOST_DRAWS = 2_000
 

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from whence._types import Ints
+from whence._arrays import Ints
 
 BLOCK = 1_000
 MOST = 100_000

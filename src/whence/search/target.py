@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from whence._types import Bools, Floats, Ints
-from whence.posterior import Posterior
+from whence._arrays import Bools, Floats, Ints
+from whence.likelihood.posterior import Posterior
 from whence.search.space import Machines, Space
 from whence.search.unknowns import Experts, Unknowns
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from whence._types import Bools, Floats, Ints
+from whence._arrays import Bools, Floats, Ints
 from whence.search import ladder
 from whence.search.moves import MOVES, usable
 from whence.search.settings import Tempering

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from whence._types import Bools, Floats, Ints
+from whence._arrays import Bools, Floats, Ints
 from whence.errors import ArgumentError
-from whence.expert import Expert
+from whence.model.expert import Expert
 
 INFER = "infer"
 USUAL_DISCOUNT = 0.95

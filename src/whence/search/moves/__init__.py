@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from whence._types import Floats
+from whence._arrays import Floats
 from whence.search.moves import (
     arrow,
     copy_row,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whence._types import Ints
+from whence._arrays import Ints
 
 
 def state(rng: np.random.Generator, n_states: Ints) -> Ints:

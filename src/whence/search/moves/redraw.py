@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whence._types import Bools, Floats
+from whence._arrays import Bools, Floats
 from whence.search.moves import choices
 from whence.search.space import Machines, Space
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whence._types import Bools, Floats, Ints
+from whence._arrays import Bools, Floats, Ints
 from whence.search.moves import likeness
 from whence.search.space import Machines, Space
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whence._types import Floats
+from whence._arrays import Floats
 from whence.search.moves import choices
 from whence.search.space import Machines, Space
 

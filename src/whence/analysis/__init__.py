@@ -1,0 +1,1 @@
+"""What a sample of machines says, and what it leaves open."""

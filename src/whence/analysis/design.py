@@ -1,0 +1,121 @@
+"""Where a demonstration tells two machines apart best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from whence._arrays import Floats, Ints
+from whence.model.expert import Expert
+from whence.model.joint import walked
+from whence.model.machine import RewardMachine
+from whence.model.mdp import LabeledMDP
+from whence.model.product import product
+from whence.planning.policies import compiled_q
+
+LENGTH = 100
+LEAST = -700.0  # a smaller log probability counts as this, so that information stays finite
+NOTHING_TOLD, LITTLE_TOLD = 1e-3, 1.0  # nats below which an episode tells nothing, and little
+
+
+class Start(NamedTuple):
+    """A state to start a demonstration in.
+
+    Attributes:
+        world: its number, where there are several.
+        state: the world's state.
+        nats: how much an episode from there tells, on average.
+        name: what the world calls the state.
+    """
+
+    world: int
+    state: int
+    nats: float
+    name: str = ""
+
+
+def information(
+    mdp: LabeledMDP,
+    actual: RewardMachine,
+    other: RewardMachine,
+    expert: Expert,
+    length: int = LENGTH,
+) -> Floats:
+    """Return float64[S]: what an episode from each state says for `actual` against `other`.
+
+    It is the expected log Bayes factor, in nats: an expert who wants what `actual` pays starts in
+    the state with nothing read and takes `length` steps, and
+
+        I(s) = E sum over steps t of KL(P(. | s_t, y_t, actual) || P(. | s_t, z_t, other)),
+
+    y and z the states of the two machines. This is exact: it is carried backwards, step by step,
+    over all joint states (s, y, z) that can be reached.
+
+    Args:
+        mdp: the world; its initial states play no part.
+        actual: the machine of the expert who demonstrates.
+        other: the machine that it might be mistaken for.
+        expert: how rational the expert is.
+        length: the number of steps.
+    """
+    pair = [_Acting.of(mdp, machine, expert) for machine in (actual, other)]
+    return _information(mdp, pair[0], pair[1], length)
+
+
+def best_start(
+    worlds: Sequence[LabeledMDP],
+    machines: tuple[RewardMachine, RewardMachine],
+    weights: tuple[float, float],
+    expert: Expert,
+    length: int = LENGTH,
+) -> Start:
+    """Return the state from which an episode tells two machines apart best.
+
+    Each machine may be the actual one: both ways count by the machines' weights. Of equally
+    good states the first is chosen; every state of every world is a candidate.
+    """
+    share = weights[0] / (weights[0] + weights[1])
+    found = []
+    for number, mdp in enumerate(worlds):
+        one, other = (_Acting.of(mdp, machine, expert) for machine in machines)
+        there, back = _information(mdp, one, other, length), _information(mdp, other, one, length)
+        nats = share * there + (1 - share) * back
+        state = int(nats.argmax())
+        found.append(Start(number, state, float(nats[state]), mdp.state_name(state)))
+    return max(found, key=lambda start: start.nats)
+
+
+def restricted(machine: RewardMachine, mdp: LabeledMDP) -> RewardMachine:
+    """Return the machine as it reads a world that shows some of its symbols."""
+    columns = [machine.index(symbol) for symbol in mdp.alphabet]
+    tables = machine.transitions[:, columns], machine.rewards[:, columns]
+    return RewardMachine(mdp.alphabet, *tables)
+
+
+class _Acting(NamedTuple):
+    """How an expert acts: the machine's int64[n, m] and log probabilities float64[n, S, A]."""
+
+    transitions: Ints
+    log_p: Floats
+
+    @classmethod
+    def of(cls, mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> _Acting:
+        machine = restricted(machine, mdp)
+        q = compiled_q(mdp, machine, expert.discount)
+        return cls(machine.transitions, expert.log_action_probabilities(q))
+
+
+def _information(mdp: LabeledMDP, actual: _Acting, other: _Acting, length: int) -> Floats:
+    """Return float64[S]; see `information`."""
+    places, targets = walked([actual.transitions, other.transitions])
+    chance = np.exp(actual.log_p)[places[:, 0]]
+    gap = np.maximum(actual.log_p, LEAST)[places[:, 0]]
+    gap = gap - np.maximum(other.log_p, LEAST)[places[:, 1]]
+    gained = (chance * gap).sum(axis=2)
+    together = product(mdp, RewardMachine(mdp.alphabet, targets, np.zeros(targets.shape)))
+    total = np.zeros(gained.shape)
+    for _ in range(length):
+        total = gained + (chance * together.backup(total, 1.0)).sum(axis=2)
+    return np.asarray(total[0])

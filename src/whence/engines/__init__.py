@@ -1,1 +1,0 @@
-"""Engines solve product MDPs: a readable one, which is the specification, and a fast one."""

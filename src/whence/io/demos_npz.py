@@ -1,0 +1,69 @@
+"""Large sets of demonstrations as arrays, `*.npz`: flat arrays and offsets.
+
+format, states int[..], state_offsets int[E + 1], actions int[..], action_offsets int[E + 1] and,
+where there are any, alphabet[m], labels int[..] (-1 blank, -2 left to the world), history int[..],
+history_offsets int[E + 1], state_names[..] and action_names[..].
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from whence.errors import FormatError, WhenceError
+from whence.io import arrays as npz
+from whence.model.demos import Demonstrations
+from whence.model.mdp import LabeledMDP
+
+TAG = "whence/demos/1"
+REQUIRED = ("format", "states", "state_offsets", "actions", "action_offsets")
+NAMES = ("state_names", "action_names")
+OPTIONAL = ("alphabet", "labels", "history", "history_offsets", *NAMES)
+
+
+def dumps(demos: Demonstrations, mdp: LabeledMDP | None = None) -> bytes:
+    """Write demonstrations; the world is not needed."""
+    fields: npz.Arrays = {
+        "format": np.array(TAG),
+        "states": demos.states,
+        "state_offsets": demos.state_offsets,
+        "actions": demos.actions,
+        "action_offsets": demos.action_offsets,
+    }
+    if demos.alphabet:
+        fields["alphabet"] = npz.text_array(demos.alphabet, "symbol")
+    if demos.labels is not None:
+        fields["labels"] = demos.labels
+    if len(demos.history):
+        fields |= {"history": demos.history, "history_offsets": demos.history_offsets}
+    for name in NAMES:
+        names: tuple[str, ...] | None = getattr(demos, name)
+        if names is not None:
+            fields[name] = npz.text_array(names, "name")
+    return npz.write(fields)
+
+
+def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrations:
+    """Read demonstrations; the world is not needed."""
+    fields = npz.read(data, source, REQUIRED, OPTIONAL)
+    npz.tagged(fields, TAG, source)
+    names = {name: npz.strings(fields, name, source) for name in NAMES if name in fields}
+    try:
+        result = Demonstrations.from_flat(
+            *(fields[name] for name in REQUIRED[1:]),
+            alphabet=npz.strings(fields, "alphabet", source) if "alphabet" in fields else (),
+            labels=fields.get("labels"),
+            history=fields.get("history", np.zeros(0, dtype=np.int32)),
+            history_offsets=fields.get("history_offsets"),
+            source=source,
+        )
+    except WhenceError as error:
+        raise FormatError(str(error)) from None
+    for name, numbers in (("state_names", result.states), ("action_names", result.actions)):
+        if name in names and len(names[name]) <= numbers.max(initial=-1):
+            raise FormatError(
+                f"{source}: {len(names[name])} {name} for numbers up to {numbers.max()}; name all"
+            )
+    return replace(result, state_names=names.get("state_names"),
+                   action_names=names.get("action_names"))  # fmt: skip

@@ -1,0 +1,1 @@
+"""How likely demonstrations are under a machine: evidence, the posterior, the engines."""

@@ -1,0 +1,304 @@
+"""The fast engine: arrays in, numbers out, all cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from whence._arrays import Bools, Floats, Ints, frozen_own
+from whence._ragged import offsets_of
+from whence.likelihood.evidence import Evidence, compile_evidence
+from whence.model.demos import Demonstrations
+from whence.model.machine import RewardMachine
+from whence.model.mdp import LabeledMDP
+
+FINEST_VALUE = 1e-13  # relative to the largest value that could be
+PADDED_MOST = 3  # rows of 2 and 3 successors, mixed with shorter ones, are padded to 3
+TILE = 4096  # states that are swept together, at most
+GOLDEN = (5**0.5 - 1) / 2
+WATCHED_SHARE = 4  # one state in so many, and every labelled one, guides extrapolation
+LARGE_WATCHED_SHARE = 32  # the same, in a world of several tiles
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A world as the kernels want it, its states in the order in which they are swept.
+
+    Row i of the solver's tables holds the values of the state at position i, and rows from S
+    on what it is worth to enter each labelled state.
+
+    Attributes:
+        n_actions: A.
+        width: successors per pair where rows are padded, else 0.
+        order: int64[S], the state at each position.
+        position: int64[S], of each state.
+        offsets: int64[S * A + 1]; not used where rows are padded.
+        successors: uint32[...], the rows to read; unsigned, so that no index needs a check.
+        probabilities: float64[...].
+        labels: int32[S], by position.
+        entries: int32[S], the row of entering, by position; -1 where there is no label.
+        watch: int32[S], the number of a state that guides extrapolation, or -1.
+        n_watched: how many do.
+        n_rows: S and the number of labelled states.
+        tiles: int64[T + 1], where the parts begin that are swept together.
+        reach: int64[T], the last tile that a state of each tile leads to.
+    """
+
+    n_actions: int
+    width: int
+    order: Ints
+    position: Ints
+    offsets: Ints
+    successors: Ints
+    probabilities: Floats
+    labels: Ints
+    entries: Ints
+    watch: Ints
+    n_watched: int
+    n_rows: int
+    tiles: Ints
+    reach: Ints
+
+
+def layout(mdp: LabeledMDP) -> Layout:
+    """Lay a world out for the kernels."""
+    order, tiles = _order(mdp)
+    position = np.empty_like(order)
+    position[order] = np.arange(mdp.n_states)
+    labels = mdp.labels[order]
+    n_rows, entries = _numbered(labels >= 0, mdp.n_states)
+    share = WATCHED_SHARE if len(tiles) == 2 else LARGE_WATCHED_SHARE
+    watched = (labels >= 0) | (np.arange(mdp.n_states) % share == 0)
+    n_watched, watch = _numbered(watched, 0)
+    rows = np.where(entries >= 0, entries, np.arange(mdp.n_states))[position]
+    width, offsets, entry, real = _rows(mdp, order)
+    starts = tiles[:-1] * mdp.n_actions
+    starts = starts * width if width else offsets[starts]
+    leads = np.maximum.reduceat(position[mdp.successors[entry]] // TILE, starts)
+    return Layout(
+        n_actions=mdp.n_actions,
+        width=width,
+        order=frozen_own(order),
+        position=frozen_own(position),
+        offsets=frozen_own(offsets),
+        successors=frozen_own(rows[mdp.successors[entry]].astype(np.uint32)),
+        probabilities=frozen_own(np.where(real, mdp.probabilities[entry], 0.0)),
+        labels=frozen_own(labels),
+        entries=frozen_own(entries),
+        watch=frozen_own(watch),
+        n_watched=n_watched,
+        n_rows=n_rows,
+        tiles=frozen_own(tiles),
+        reach=frozen_own(np.maximum(leads, np.arange(len(leads)))),
+    )
+
+
+def _order(mdp: LabeledMDP) -> tuple[Ints, Ints]:
+    """Return the states in the order of sweeps, and where the tiles begin, int64[T + 1].
+
+    Values spread from labels, so states from which a label is near come first. A large world
+    is cut into tiles that fit into a cache.
+    """
+    from whence.likelihood import kernels
+
+    first = mdp.offsets[:: mdp.n_actions]
+    origins = np.repeat(np.arange(mdp.n_states), np.diff(first))
+    seeds = np.flatnonzero(mdp.labels >= 0)
+    seeds = seeds[np.argsort(np.arange(len(seeds)) * GOLDEN % 1)]  # neighbours apart
+    order = np.empty(mdp.n_states, dtype=np.int64)
+    kernels.nearest_first(seeds, origins, mdp.successors, order)
+    if mdp.n_states <= TILE:
+        return order, np.array([0, mdp.n_states])
+    tile = np.empty(mdp.n_states, dtype=np.int64)
+    kernels.grow_tiles(first, mdp.successors, TILE, tile)
+    order = order[np.argsort(tile[order], kind="stable")]
+    return order, np.append(np.arange(0, mdp.n_states, TILE), mdp.n_states)
+
+
+def _numbered(chosen: Bools, first: int) -> tuple[int, Ints]:
+    """Return the number behind the last, and the chosen ones' numbers from `first` on, or -1."""
+    numbers = first - 1 + np.cumsum(chosen)
+    last = int(numbers[-1]) if len(numbers) else first - 1
+    return last + 1, np.where(chosen, numbers, -1).astype(np.int32)
+
+
+def _rows(mdp: LabeledMDP, order: Ints) -> tuple[int, Ints, Ints, Bools]:
+    """Return the width, and for each entry of the new rows the world's entry and if it is real."""
+    pairs = (order[:, None] * mdp.n_actions + np.arange(mdp.n_actions)).reshape(-1)
+    lengths = np.diff(mdp.offsets)[pairs]
+    starts = mdp.offsets[:-1][pairs]
+    offsets = offsets_of(lengths)
+    longest = int(lengths.max())
+    if longest > PADDED_MOST:
+        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
+        entry = np.repeat(starts, lengths) + within
+        return 0, offsets, entry, np.ones(len(entry), dtype=np.bool_)
+    width = 1 if longest == 1 else PADDED_MOST
+    columns = np.arange(width)
+    entry = starts[:, None] + np.minimum(columns, lengths[:, None] - 1)
+    return width, offsets, entry.reshape(-1), (columns < lengths[:, None]).reshape(-1)
+
+
+def threads_available() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class CompiledEngine:
+    """Scores batches of machines in one world."""
+
+    def __init__(
+        self,
+        mdp: LabeledMDP,
+        evidence: Evidence,
+        discount: float,
+        threads: int | None = None,
+        world: Layout | None = None,
+    ) -> None:
+        self.mdp = mdp
+        self.evidence = evidence
+        self.discount = discount
+        self.threads = threads or threads_available()
+        self.layout = layout(mdp) if world is None else world
+        self.discounted = frozen_own(discount * self.layout.probabilities)
+        self.visited = frozen_own(self.layout.position[evidence.visited])
+        self.trie = tuple(
+            frozen_own(table.astype(np.int32 if len(evidence.cell_key) < 2**31 else np.int64))
+            for table in (
+                evidence.parent, evidence.symbol, evidence.subtree_end, evidence.first_cell
+            )
+        )  # fmt: skip
+        place, action = np.divmod(evidence.cell_key, mdp.n_actions)
+        self.cell_key = frozen_own((action * len(self.visited) + place).astype(np.uint32))
+
+    def canonical(self, transitions: Ints, rewards: Floats) -> tuple[Ints, Floats, Ints]:
+        """Return the canonical tables, int64[B, n, m] and float64[B, n, m], and state counts."""
+        return canonical_tables(transitions, rewards, self.readable())
+
+    def readable(self) -> Bools:
+        """Return bool[m]: the symbols that the world or the demonstrations show."""
+        result = np.zeros(len(self.mdp.alphabet), dtype=np.bool_)
+        for seen in (self.mdp.labels, self.evidence.symbol):
+            result[seen[seen >= 0]] = True
+        return result
+
+    def log_likelihood(
+        self,
+        tables: tuple[Ints, Floats, Ints],
+        first_expert: Ints,
+        alpha: Floats,
+        lapse: Floats,
+        value_tolerance: Floats,
+    ) -> tuple[Floats, Ints]:
+        """Return float64[E], the log likelihoods of canonical machines, and the sweeps, int64[B].
+
+        Machine b has the experts first_expert[b] to first_expert[b + 1] - 1: it is solved once,
+        to its `value_tolerance`, for all of them.
+        """
+        experts = first_expert, alpha, lapse
+        out, sweeps, _ = self._run(tables, experts, value_tolerance, keep=False)
+        return out, sweeps
+
+    def values(self, tables: tuple[Ints, Floats, Ints], value_tolerance: float) -> Floats:
+        """Return float64[B, n, S], the optimal values of canonical machines."""
+        size = len(tables[0])
+        nobody = np.zeros(size + 1, dtype=np.int64), np.zeros(0), np.zeros(0)
+        tolerance = np.full(size, value_tolerance)
+        found = self._run(tables, nobody, tolerance, keep=True)[2]
+        return found[:, :, self.layout.position]
+
+    def _run(
+        self,
+        tables: tuple[Ints, Floats, Ints],
+        experts: tuple[Ints, Floats, Floats],
+        value_tolerance: Floats,
+        *,
+        keep: bool,
+    ) -> tuple[Floats, Ints, Floats]:
+        from whence.likelihood import kernels
+
+        transitions, rewards, counts = tables
+        size, n = transitions.shape[:2]
+        first_expert, alpha, lapse = experts
+        out = np.zeros(len(alpha))
+        sweeps = np.zeros(size, dtype=np.int64)
+        values = np.zeros((size, n, self.mdp.n_states) if keep else (0, 0, 0))
+        world, seen = self.layout, self.evidence
+        parent, symbol, subtree_end, first_cell = self.trie
+        sizes = kernels.space_sizes(
+            n, self.discount, world.width, self.mdp.n_states, world.n_rows, len(world.tiles) > 2
+        )
+
+        def part(start: int, stop: int) -> None:
+            # NumPy asks the system for large pages, which the compiled code's own arrays lack.
+            iterates, steps = np.empty(sizes[0]), np.empty(sizes[1], dtype=np.float32)
+            iterates[:] = 0.0
+            steps[:] = 0.0
+            kernels.score_batch(
+                start, stop, iterates, steps, transitions, rewards, counts, self.discount,
+                value_tolerance, first_expert, alpha, lapse, world.n_actions, world.width,
+                world.offsets, world.successors, world.probabilities, self.discounted,
+                world.labels, world.entries, world.watch, world.n_watched, world.n_rows,
+                world.tiles, world.reach, self.visited, parent, symbol, subtree_end,
+                seen.subtree_steps, first_cell, self.cell_key, seen.cell_count, keep, out,
+                sweeps, values,
+            )  # fmt: skip
+
+        self._spread(part, size, max(kernels.LANES // n, 1))
+        return out, sweeps, values
+
+    def _spread(self, part: Callable[[int, int], None], size: int, seats: int) -> None:
+        """Run `part(start, stop)` over all machines, in pieces that fill packs of `seats`."""
+        if self.threads == 1 or size <= 2 * seats:
+            part(0, size)
+            return
+        pieces = min(4 * self.threads, max(self.threads, size // (8 * seats)))
+        edges = np.linspace(0, size, pieces + 1).astype(np.int64).tolist()
+        list(_pool(self.threads, os.getpid()).map(part, edges[:-1], edges[1:]))
+
+
+@lru_cache(maxsize=4)
+def _pool(threads: int, process: int) -> ThreadPoolExecutor:
+    """Return threads that wait for work; a forked process gets its own."""
+    return ThreadPoolExecutor(threads)
+
+
+def canonical_tables(
+    transitions: Ints, rewards: Floats, readable: Bools
+) -> tuple[Ints, Floats, Ints]:
+    """Return canonical tables and state counts; symbols that cannot be read stay and pay 0."""
+    from whence.likelihood import kernels
+
+    shape = transitions.shape
+    new_transitions = np.empty(shape, dtype=np.int64)
+    new_rewards = np.empty(shape)
+    counts = np.empty(shape[0], dtype=np.int64)
+    kernels.canonical_batch(
+        np.ascontiguousarray(transitions, dtype=np.int64),
+        np.ascontiguousarray(rewards, dtype=np.float64),
+        readable,
+        new_transitions,
+        new_rewards,
+        counts,
+    )
+    return new_transitions, new_rewards, counts
+
+
+def optimal_values(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Floats:
+    """Return float64[n, S], the optimal values of a machine over the world's own alphabet."""
+    nothing = compile_evidence(mdp, Demonstrations.from_episodes([]))
+    engine = CompiledEngine(mdp, nothing, discount, threads=1)
+    largest = float(np.abs(machine.rewards).max(initial=0.0)) / (1 - discount)
+    tables = (
+        machine.transitions[None].astype(np.int64),
+        machine.rewards[None].copy(),
+        np.array([machine.n_states]),
+    )
+    return np.asarray(engine.values(tables, FINEST_VALUE * max(1.0, largest))[0])

@@ -1,0 +1,394 @@
+"""How likely the demonstrations are under a machine, and the machine given them.
+
+`Posterior` scores batches of machines through the compiled engine and remembers what it scored:
+a log likelihood is a function of the machine's canonical form alone, so the same machine costs
+one solve, whatever the batch, the order and the number of threads.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from whence._arrays import Floats, Ints
+from whence.errors import ArgumentError, MachineError
+from whence.likelihood.cache import bands, keys_of, shared
+from whence.likelihood.compiled import CompiledEngine, canonical_tables
+from whence.likelihood.evidence import compile_evidence
+from whence.model.demos import Demonstrations
+from whence.model.expert import Expert
+from whence.model.machine import RewardMachine
+from whence.model.mdp import LabeledMDP
+from whence.model.prior import Prior, checked_levels
+from whence.model.product import checked_rewards, checked_sharpness
+
+TOLERANCE = 1e-2
+FINEST = 1e-8
+FINEST_SHARE = 1e-12
+REMEMBERED = 250_000
+INFINITE_ALPHA_TOLERANCE = 1e-12
+
+Worlds = Sequence[tuple[LabeledMDP, Demonstrations]]
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What a posterior has done so far; a little less than that where several threads score.
+
+    Attributes:
+        solves: products that were solved, one a machine and world.
+        hits: machines that were remembered.
+        sweeps: sweeps of the solver.
+        seconds: spent on scoring.
+    """
+
+    solves: int = 0
+    hits: int = 0
+    sweeps: int = 0
+    seconds: float = 0.0
+
+
+class Posterior:
+    """Scores machines against the demonstrations of one world, or of several.
+
+    Attributes:
+        alphabet: the order of the columns of all tables: the first world's symbols, then
+            those that only later worlds show.
+        worlds: each with its demonstrations.
+        stats: what was done so far.
+    """
+
+    def __init__(
+        self,
+        mdp: LabeledMDP | Worlds,
+        demos: Demonstrations | None = None,
+        *,
+        expert: Expert,
+        prior: Prior | None = None,
+        rewards: tuple[float, ...] = (0.0, 1.0),
+        temperature: float = 1.0,
+        tolerance: float = TOLERANCE,
+        threads: int | None = None,
+    ) -> None:
+        """Compile the demonstrations.
+
+        Args:
+            mdp: a world, or pairs of a world and its demonstrations.
+            demos: the demonstrations of the one world.
+            expert: who demonstrates.
+            prior: over machines; the paper's by default.
+            rewards: the levels that machines may pay.
+            temperature: divides the log likelihood in scores.
+            tolerance: the error allowed in a log likelihood, in nats.
+            threads: how many to use; all cores by default.
+        """
+        pairs = world_pairs(mdp, demos)
+        self.worlds = tuple(pairs)
+        self.expert = expert
+        self.prior = prior or Prior()
+        self.levels = checked_levels(rewards)
+        self.temperature = _positive(temperature, "temperature")
+        self.tolerance = _positive(tolerance, "tolerance")
+        self.alphabet = tuple(dict.fromkeys(s for world, _ in pairs for s in world.alphabet))
+        self.evidence = tuple(compile_evidence(world, seen) for world, seen in pairs)
+        self.stats = Stats()
+        index = {symbol: column for column, symbol in enumerate(self.alphabet)}
+        self._columns = [
+            np.array([index[symbol] for symbol in world.alphabet], dtype=np.int64)
+            for world, _ in pairs
+        ]
+        self._engines = [
+            CompiledEngine(world, evidence, expert.discount, threads)
+            for (world, _), evidence in zip(pairs, self.evidence, strict=True)
+        ]
+        self._remembered: dict[bytes, float] = {}
+
+    @property
+    def n_steps(self) -> int:
+        """Demonstrated steps in all."""
+        return sum(evidence.n_steps for evidence in self.evidence)
+
+    def log_likelihood(
+        self,
+        transitions: npt.ArrayLike,
+        rewards: npt.ArrayLike,
+        *,
+        alpha: npt.ArrayLike | None = None,
+        lapse: npt.ArrayLike | None = None,
+        tolerance: float | None = None,
+        remember: bool = True,
+    ) -> Floats:
+        """Return float64[B], within `tolerance` of exact.
+
+        Args:
+            transitions: int[B, n, m], columns in the order of `alphabet`.
+            rewards: float[B, n, m]; machines need not be valid.
+            alpha: in place of the expert's, one for all or float[B].
+            lapse: in place of the expert's, one for all or float[B].
+            tolerance: in place of the posterior's, in nats. The rounding of large values
+                comes on top: about 2e-16 alpha r / (1 - discount) a step, where r is the
+                largest reward. Where that is more than 1e-4, the machines are refused.
+            remember: whether to look machines up, and to keep them. Without, each is solved,
+                to the same number: for machines that never come back.
+        """
+        began = time.perf_counter()
+        tables = self._checked(transitions, rewards)
+        size = len(tables[0])
+        experts = self._experts(alpha, lapse, size)
+        checked_sharpness(tables[1], experts[0], self.expert.discount)
+        allowed = self.tolerance if tolerance is None else _positive(tolerance, "tolerance")
+        result = np.zeros(size)
+        of_world = self._of_world if remember else self._of_world_afresh
+        for number in range(len(self._engines)):
+            result += of_world(number, tables, experts, allowed)
+        self._count(seconds=time.perf_counter() - began)
+        return result
+
+    def of_expert(self, expert: Expert) -> Posterior:
+        """Return the same posterior for another expert; at another discount it starts afresh."""
+        result = copy(self)
+        result.expert = expert
+        if expert.discount != self.expert.discount:
+            result.stats = Stats()
+            result._remembered = {}
+            result._engines = [
+                CompiledEngine(
+                    engine.mdp, engine.evidence, expert.discount, engine.threads, engine.layout
+                )
+                for engine in self._engines
+            ]
+        return result
+
+    def in_worlds(self, worlds: Sequence[LabeledMDP]) -> Posterior:
+        """Return the same posterior with other worlds behind the same demonstrations."""
+        pairs = [(mdp, demos) for mdp, (_, demos) in zip(worlds, self.worlds, strict=True)]
+        return Posterior(
+            pairs,
+            expert=self.expert,
+            prior=self.prior,
+            rewards=self.levels,
+            temperature=self.temperature,
+            tolerance=self.tolerance,
+            threads=self._engines[0].threads,
+        )
+
+    def forget(self) -> None:
+        """Forget every log likelihood; the next ones are computed anew."""
+        self._remembered.clear()
+
+    def finest(self, machine: RewardMachine) -> float:
+        """Return a machine's log likelihood within max(1e-8, 1e-12 times its size) of exact.
+
+        As in `log_likelihood`, the rounding of large values comes on top.
+        """
+        ordered = machine.over(self.alphabet)
+        tables = ordered.transitions[None], ordered.rewards[None]
+        rough = float(self.log_likelihood(*tables)[0])
+        if not np.isfinite(rough):
+            return rough
+        best = max(FINEST, FINEST_SHARE * abs(rough))
+        return float(self.log_likelihood(*tables, tolerance=best)[0])
+
+    def canonical(
+        self, transitions: npt.ArrayLike, rewards: npt.ArrayLike
+    ) -> tuple[Ints, Floats, Ints]:
+        """Return the canonical reachable part of machines, and how many states each has.
+
+        Symbols that no world shows count as staying put and paying 0.
+
+        Returns:
+            int64[B, n, m], float64[B, n, m] and int64[B].
+        """
+        targets, paid = self._checked(transitions, rewards)
+        if len(self._engines) > 1:
+            return canonical_tables(targets, paid, np.ones(len(self.alphabet), dtype=np.bool_))
+        return self._engines[0].canonical(targets, paid)
+
+    def log_likelihood_by_episode(self, machine: RewardMachine) -> Floats:
+        """Return float64[E], whose sum is `finest`; worlds one after the other."""
+        from whence.analysis.outliers import steps
+
+        found = steps(self, machine)
+        return found.by_episode(found.log_likelihood)
+
+    def log_likelihood_by_step(self, machine: RewardMachine) -> tuple[Floats, Ints]:
+        """Return float64[T], and int64[E + 1]: where each episode's steps begin."""
+        from whence.analysis.outliers import steps
+
+        found = steps(self, machine)
+        return found.log_likelihood, found.offsets
+
+    def log_prior(self, transitions: npt.ArrayLike, rewards: npt.ArrayLike) -> Floats:
+        """Return float64[B], the unnormalised log prior."""
+        return self.prior.log_prior(*self._checked(transitions, rewards), self.levels)
+
+    def score(self, transitions: npt.ArrayLike, rewards: npt.ArrayLike) -> Floats:
+        """Return float64[B]: log likelihood / temperature + log prior."""
+        likelihood = self.log_likelihood(transitions, rewards)
+        return np.asarray(likelihood / self.temperature + self.log_prior(transitions, rewards))
+
+    def _of_world(
+        self,
+        number: int,
+        tables: tuple[Ints, Floats],
+        experts: tuple[Floats, Floats],
+        allowed: float,
+    ) -> Floats:
+        """Return float64[B] for one world; solve only what is not remembered.
+
+        Other threads may remember and forget meanwhile: each key is looked up once.
+        """
+        engine, canonical = self._in_world(number, tables)
+        band = bands(experts[0])
+        keys = keys_of(number, canonical, band, experts, allowed)
+        remembered = self._remembered
+        found = {key: remembered.get(key) for key in keys}
+        fresh: dict[bytes, int] = {}
+        for machine, key in enumerate(keys):
+            if found[key] is None:
+                fresh.setdefault(key, machine)
+        rows = np.fromiter(fresh.values(), dtype=np.int64, count=len(fresh))
+        if len(rows):
+            values, sweeps = self._solved(engine, canonical, band, experts, allowed, keys, rows)
+            found.update(zip(fresh, values.tolist(), strict=True))
+            remembered.update(zip(fresh, values.tolist(), strict=True))
+            self._count(solves=len(sweeps), sweeps=int(sweeps.sum()))
+        self._count(hits=len(keys) - len(rows))
+        self._forget_oldest()
+        return np.array([found[key] for key in keys])
+
+    def _of_world_afresh(
+        self,
+        number: int,
+        tables: tuple[Ints, Floats],
+        experts: tuple[Floats, Floats],
+        allowed: float,
+    ) -> Floats:
+        """Return float64[B] for one world; solve every machine, and remember none."""
+        engine, canonical = self._in_world(number, tables)
+        each = np.arange(len(canonical[0]) + 1)
+        exactness = self._value_tolerance(bands(experts[0]), allowed)
+        found, sweeps = engine.log_likelihood(canonical, each, *experts, exactness)
+        self._count(solves=len(sweeps), sweeps=int(sweeps.sum()))
+        return found
+
+    def _in_world(
+        self, number: int, tables: tuple[Ints, Floats]
+    ) -> tuple[CompiledEngine, tuple[Ints, Floats, Ints]]:
+        """Return a world's engine, and machines in the canonical form that it scores."""
+        engine, columns = self._engines[number], self._columns[number]
+        return engine, engine.canonical(tables[0][:, :, columns], tables[1][:, :, columns])
+
+    def _solved(
+        self,
+        engine: CompiledEngine,
+        canonical: tuple[Ints, Floats, Ints],
+        band: Floats,
+        experts: tuple[Floats, Floats],
+        allowed: float,
+        keys: list[bytes],
+        rows: Ints,
+    ) -> tuple[Floats, Ints]:
+        """Return float64[R] for some rows of a batch, and the sweeps of each solve.
+
+        Rows that differ in alpha, within a band, and in lapse alone share a solve.
+        """
+        firsts, order, first_expert = shared(keys, rows)
+        some = tuple(np.ascontiguousarray(table[firsts]) for table in canonical)
+        alpha, lapse = experts[0][rows[order]], experts[1][rows[order]]
+        found, sweeps = engine.log_likelihood(
+            (some[0], some[1], some[2]),
+            first_expert,
+            alpha,
+            lapse,
+            self._value_tolerance(band[firsts], allowed),
+        )
+        values = np.empty(len(rows))
+        values[order] = found
+        return values, sweeps
+
+    def _value_tolerance(self, alpha: Floats, allowed: float) -> Floats:
+        """Return float64[B]: how exact values must be for log likelihoods to be.
+
+        Values within e of exact move the Q of one state by at most discount * e each, and so
+        a step's log probability by at most 2 alpha discount e.
+        """
+        slope = 2 * np.where(np.isinf(alpha), 0.0, alpha) * self.expert.discount * self.n_steps
+        finite = np.divide(allowed, slope, out=np.ones_like(slope), where=slope > 0)
+        return np.where(np.isinf(alpha), INFINITE_ALPHA_TOLERANCE, np.minimum(finite, 1.0))
+
+    def _forget_oldest(self) -> None:
+        """Drop the oldest half where there are too many."""
+        if len(self._remembered) > REMEMBERED:
+            every = list(self._remembered.items())
+            self._remembered = dict(every[len(every) // 2 :])
+
+    def _count(self, solves: int = 0, hits: int = 0, sweeps: int = 0, seconds: float = 0) -> None:
+        old = self.stats
+        self.stats = Stats(
+            old.solves + solves, old.hits + hits, old.sweeps + sweeps, old.seconds + seconds
+        )
+
+    def _checked(self, transitions: npt.ArrayLike, rewards: npt.ArrayLike) -> tuple[Ints, Floats]:
+        targets = np.asarray(transitions)
+        paid = np.asarray(rewards, dtype=np.float64)
+        m = len(self.alphabet)
+        if targets.ndim != 3 or targets.shape[2] != m or targets.shape != paid.shape:
+            raise MachineError(
+                f"transitions {targets.shape} and rewards {paid.shape}: both must be "
+                f"[machines, states, {m}], one column for each of ({', '.join(self.alphabet)})"
+            )
+        if targets.size and targets.dtype.kind not in "iu":
+            raise MachineError("transitions: the targets must be whole numbers, counted from 0")
+        n = targets.shape[1]
+        if n == 0:
+            raise MachineError("transitions: a machine has at least one state")
+        bad = (targets < 0) | (targets >= n) | ~np.isfinite(paid)
+        if bad.any():
+            machine, state, column = np.argwhere(bad)[0].tolist()
+            raise MachineError(
+                f"machine {machine}, state {state}, symbol {self.alphabet[column]!r}: target "
+                f"{targets[machine, state, column]}, reward {paid[machine, state, column]}; "
+                f"targets run from 0 to {n - 1} and rewards are finite"
+            )
+        return targets.astype(np.int64), checked_rewards(paid, self.expert.discount) + 0.0
+
+    def _experts(
+        self, alpha: npt.ArrayLike | None, lapse: npt.ArrayLike | None, size: int
+    ) -> tuple[Floats, Floats]:
+        alphas = _spread(self.expert.alpha if alpha is None else alpha, size, "alpha")
+        lapses = _spread(self.expert.lapse if lapse is None else lapse, size, "lapse")
+        if not (alphas >= 0).all():
+            raise ArgumentError("alpha: every value must be at least 0, or inf")
+        if not ((lapses >= 0) & (lapses <= 1)).all():
+            raise ArgumentError("lapse: every value must be from 0 to 1")
+        return alphas, lapses
+
+
+def world_pairs(mdp: LabeledMDP | Worlds, demos: Demonstrations | None) -> Worlds:
+    """Return worlds with their demonstrations, from one of each or from a list of pairs."""
+    if isinstance(mdp, LabeledMDP):
+        if demos is None:
+            raise ArgumentError("no demonstrations; give them after the world")
+        return [(mdp, demos)]
+    if demos is not None or not mdp:
+        raise ArgumentError("give one world and its demonstrations, or a list of such pairs")
+    return list(mdp)
+
+
+def _positive(value: float, what: str) -> float:
+    if not 0 < value < np.inf:
+        raise ArgumentError(f"{what} is {value}; give a finite number above 0")
+    return float(value)
+
+
+def _spread(value: npt.ArrayLike, size: int, what: str) -> Floats:
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim > 1 or (array.ndim == 1 and len(array) != size):
+        raise ArgumentError(f"{what} has shape {array.shape}; give one number, or {size} of them")
+    return np.ascontiguousarray(np.broadcast_to(array, (size,)))

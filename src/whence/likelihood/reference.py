@@ -1,0 +1,98 @@
+"""The readable engine, in plain NumPy: the specification, and the oracle of the tests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whence._arrays import Floats, Ints
+from whence.likelihood.evidence import step_labels, translated_history
+from whence.model.checks import step_states
+from whence.model.demos import Demonstrations
+from whence.model.expert import Expert
+from whence.model.mdp import LabeledMDP
+from whence.model.product import Product, product_of_tables, with_blank
+
+DENSE_LIMIT = 1500  # product states up to which policies are evaluated by a linear solve
+
+
+def log_likelihood(
+    mdp: LabeledMDP, demos: Demonstrations, transitions: Ints, rewards: Floats, expert: Expert
+) -> float:
+    """Return the sum over all steps of log P(action | state, machine state).
+
+    The machine, int[n, m] and float[n, m], reads the labels entered so far in each episode,
+    after those of its history.
+    """
+    q = optimal_q(product_of_tables(mdp, transitions, rewards), expert.discount)
+    log_p = expert.log_action_probabilities(q)
+    following, _ = with_blank(transitions, rewards)
+    labels, history = step_labels(mdp, demos), translated_history(mdp, demos)
+    here = step_states(demos)
+    total = 0.0
+    for episode in range(len(demos)):
+        memory = 0
+        for label in history[demos.history_offsets[episode] : demos.history_offsets[episode + 1]]:
+            memory = following[memory, label]
+        for step in range(demos.action_offsets[episode], demos.action_offsets[episode + 1]):
+            if step > demos.action_offsets[episode]:
+                memory = following[memory, labels[here[step]]]
+            total += log_p[memory, demos.states[here[step]], demos.actions[step]]
+    return float(total)
+
+
+def optimal_q(product: Product, discount: float) -> Floats:
+    """Return the optimal discounted Q of the product, float[n, S, A]."""
+    size = product.n_machine_states * product.mdp.n_states
+    if size <= DENSE_LIMIT:
+        return policy_iteration(product, discount)
+    return value_iteration(product, discount)
+
+
+def policy_iteration(product: Product, discount: float) -> Floats:
+    """Howard's policy iteration, each policy evaluated exactly; returns float[n, S, A].
+
+    An action is changed only for one that is better by more than rounding at its state. Where
+    rounding still leads back to an earlier policy, the two are equally good, and it ends.
+    """
+    expected = product.expected_rewards()
+    shape = (product.n_machine_states, product.mdp.n_states)
+    policy = np.zeros(shape[0] * shape[1], dtype=np.int64)
+    everywhere = np.arange(len(policy))
+    seen: set[bytes] = set()
+    while True:
+        values = _policy_values(product, policy, discount, expected)
+        q = product.discounted(values.reshape(shape), discount, expected)
+        flat = q.reshape(len(policy), -1)
+        best = flat.argmax(axis=1)
+        gain = flat[everywhere, best] - flat[everywhere, policy]
+        better = gain > 1e-13 * np.abs(flat).max(axis=1)
+        if not better.any() or policy.tobytes() in seen:
+            return q
+        seen.add(policy.tobytes())
+        policy = np.where(better, best, policy)
+
+
+def value_iteration(product: Product, discount: float) -> Floats:
+    """Repeat Bellman's backup until rounding is all that is left; returns float[n, S, A]."""
+    expected = product.expected_rewards()
+    values = np.zeros((product.n_machine_states, product.mdp.n_states))
+    while True:
+        q = product.discounted(values, discount, expected)
+        updated = q.max(axis=2)
+        residual = float(np.abs(updated - values).max())
+        values = updated
+        if residual * discount <= 1e-13 * (1 - discount) + 4e-16 * float(np.abs(values).max()):
+            return product.discounted(values, discount, expected)
+
+
+def _policy_values(product: Product, policy: Ints, discount: float, expected: Floats) -> Floats:
+    """Return float[n * S]: solve V = r + discount P V for one action per product state."""
+    mdp, size = product.mdp, len(policy)
+    matrix = np.eye(size)
+    pair = np.tile(np.arange(mdp.n_states) * mdp.n_actions, product.n_machine_states) + policy
+    for state in range(size):
+        row = slice(mdp.offsets[pair[state]], mdp.offsets[pair[state] + 1])
+        targets = product.targets[state // mdp.n_states, row]
+        np.subtract.at(matrix[state], targets, discount * mdp.probabilities[row])
+    rewards = expected[np.arange(size) // mdp.n_states, pair]
+    return np.asarray(np.linalg.solve(matrix, rewards), dtype=np.float64)

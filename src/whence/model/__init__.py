@@ -1,0 +1,1 @@
+"""What the paper defines: worlds, machines, demonstrations, experts, the prior."""

@@ -1,0 +1,186 @@
+"""A world estimated from demonstrations alone, where nobody has a model.
+
+With n(s, a, s') the number of times that action a was seen to lead from s to s', and N(s) the
+successors seen from s under any action together with s itself,
+
+    P(s' | s, a) = (n(s, a, s') + w [s' in N(s)] / |N(s)|) / (n(s, a) + w),
+
+the mean under a Dirichlet prior of weight w, the smoothing. A pair (s, a) that was never seen
+stays put, and the world remembers that nobody saw it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from whence._arrays import BLANK, UNSAID, Floats, Ints
+from whence.errors import ArgumentError, DemonstrationsError
+from whence.model.checks import step_states
+from whence.model.demos import Demonstrations
+from whence.model.mdp import LabeledMDP
+
+SMOOTHING = 0.1
+ALWAYS_PAIRS, PAIRS_A_STEP = 10_000, 10  # state-action pairs that a log may stand for
+
+
+class Seen(NamedTuple):
+    """The transitions that demonstrations show, each once, with counts; all int64[N]."""
+
+    state: Ints
+    action: Ints
+    successor: Ints
+    times: Ints
+
+
+def estimate(
+    demos: Demonstrations,
+    *,
+    labels: Mapping[str | int, str | None] | None = None,
+    alphabet: Iterable[str] | None = None,
+    actions: Sequence[str] | None = None,
+    smoothing: float = SMOOTHING,
+) -> LabeledMDP:
+    """Return the world that demonstrations show; see `LabeledMDP.from_demonstrations`."""
+    if not 0 <= smoothing < math.inf:
+        raise ArgumentError(f"smoothing is {smoothing}; give a finite number of at least 0")
+    if not len(demos.states):
+        raise DemonstrationsError(f"{demos.source}: no states; a world needs at least one")
+    n_states = _count(demos.states, demos.state_names)
+    _check_pairs(demos, n_states)
+    action_names = _actions(demos, actions)
+    seen = transitions_seen(demos)
+    rows, unseen = _rows(seen, n_states, len(action_names), smoothing)
+    first = demos.states[demos.state_offsets[:-1][np.diff(demos.state_offsets) > 0]]
+    starts, times = np.unique(first, return_counts=True)
+    return LabeledMDP.from_triples(
+        rows,
+        states=n_states,
+        actions=action_names,
+        labels=_said(demos, n_states) if labels is None else _given(demos, labels, n_states),
+        alphabet=_alphabet(demos, labels, alphabet),
+        initial=list(zip(starts.tolist(), (times / times.sum()).tolist(), strict=True)),
+        names=demos.state_names,
+        unseen=unseen,
+        source=demos.source,
+    )
+
+
+def transitions_seen(demos: Demonstrations) -> Seen:
+    """Return what demonstrations show of the dynamics; a last action's outcome is unknown."""
+    here = step_states(demos)
+    known = here < np.repeat(demos.state_offsets[1:], demos.lengths) - 1
+    columns = (demos.states[here[known]], demos.actions[known], demos.states[here[known] + 1])
+    table = np.stack([column.astype(np.int64) for column in columns], axis=1)
+    rows, times = np.unique(table.reshape(-1, 3), axis=0, return_counts=True)
+    return Seen(rows[:, 0], rows[:, 1], rows[:, 2], times)
+
+
+def neighbours(seen: Seen, n_states: int) -> tuple[Ints, Ints]:
+    """Return pairs (state, successor): those seen under any action, and every state itself."""
+    own = np.arange(n_states) * n_states + np.arange(n_states)
+    keys = np.unique(np.concatenate([seen.state * n_states + seen.successor, own]))
+    return keys // n_states, keys % n_states
+
+
+def _rows(seen: Seen, n_states: int, n_actions: int, smoothing: float) -> tuple[Floats, Ints]:
+    """Return float64[.., 4], rows state, action, successor, probability; and the unseen pairs."""
+    pair = seen.state * n_actions + seen.action
+    total = np.bincount(pair, weights=seen.times, minlength=n_states * n_actions)
+    unseen = np.flatnonzero(total == 0)
+    weight = total + smoothing
+    parts = [_table(pair, seen.successor, seen.times / weight[pair], n_actions)]
+    parts.append(_table(unseen, unseen // n_actions, np.ones(len(unseen)), n_actions))
+    if smoothing > 0:
+        state, successor = neighbours(seen, n_states)
+        share = smoothing / np.bincount(state, minlength=n_states)
+        for action in range(n_actions):
+            known = total[state * n_actions + action] > 0
+            pairs = state[known] * n_actions + action
+            chance = share[state[known]] / weight[pairs]
+            parts.append(_table(pairs, successor[known], chance, n_actions))
+    return np.concatenate(parts), unseen
+
+
+def _table(pair: Ints, successor: Ints, probability: Floats, n_actions: int) -> Floats:
+    return np.column_stack([pair // n_actions, pair % n_actions, successor, probability])
+
+
+def _count(numbers: Ints, names: tuple[str, ...] | None) -> int:
+    return int(numbers.max()) + 1 if names is None else len(names)
+
+
+def _check_pairs(demos: Demonstrations, n_states: int) -> None:
+    """Refuse a log whose numbers stand for far more pairs than it has steps."""
+    n_actions = _count(np.append(demos.actions, 0), demos.action_names)
+    if n_states * n_actions > ALWAYS_PAIRS + PAIRS_A_STEP * len(demos.states):
+        raise DemonstrationsError(
+            f"{demos.source}: states up to {n_states - 1} and actions up to {n_actions - 1} make "
+            f"{n_states * n_actions:,} pairs, far more than {len(demos.states):,} rows can show; "
+            "if the numbers are names, read the table with numbers=False, or write words"
+        )
+
+
+def _actions(demos: Demonstrations, given: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the action names: those given, the log's own, or numbers."""
+    if given is None and demos.action_names is not None:
+        return demos.action_names
+    least = int(demos.actions.max(initial=0)) + 1
+    names = tuple(str(a) for a in range(least)) if given is None else tuple(given)
+    if len(names) < least:
+        raise ArgumentError(
+            f"actions: {len(names)} names, but {demos.source} has action {least - 1}; name all"
+        )
+    return names
+
+
+def _said(demos: Demonstrations, n_states: int) -> list[str | None]:
+    """Return the label of each state as the log has it; it must always be the same one."""
+    if demos.labels is None or (demos.labels == UNSAID).any():
+        raise DemonstrationsError(
+            f"{demos.source}: no labels; add a column of labels, or give labels={{state: symbol}}"
+        )
+    result = np.full(n_states, BLANK, dtype=np.int64)
+    result[demos.states] = demos.labels
+    wrong = np.flatnonzero(result[demos.states] != demos.labels)
+    if len(wrong):
+        flat = int(wrong[0])
+        episode = int(np.searchsorted(demos.state_offsets, flat, side="right")) - 1
+        state = int(demos.states[flat])
+        name = state if demos.state_names is None else repr(demos.state_names[state])
+        one, two = demos.symbol(int(demos.labels[flat])), demos.symbol(int(result[state]))
+        raise DemonstrationsError(
+            f"{demos.place(episode, flat - int(demos.state_offsets[episode]))}: state {name} is "
+            f"labelled {one!r} here and {two!r} elsewhere; a label belongs to a state: tell the "
+            "states apart, or give labels={state: symbol}"
+        )
+    return [demos.symbol(int(code)) for code in result.tolist()]
+
+
+def _given(
+    demos: Demonstrations, labels: Mapping[str | int, str | None], n_states: int
+) -> list[str | None]:
+    """Return the label of each state as the user gives them; what is left out is blank."""
+    names = demos.state_names or ()
+    index: dict[str | int, int] = {name: state for state, name in enumerate(names)}
+    index |= {state: state for state in range(n_states)}
+    result: list[str | None] = [None] * n_states
+    for name, symbol in labels.items():
+        if name not in index:
+            some = ", ".join(names[:8]) or f"0 to {n_states - 1}"
+            raise ArgumentError(f"labels: the log has no state {name!r}; its states are {some}")
+        result[index[name]] = symbol
+    return result
+
+
+def _alphabet(
+    demos: Demonstrations,
+    labels: Mapping[str | int, str | None] | None,
+    alphabet: Iterable[str] | None,
+) -> tuple[str, ...] | None:
+    if alphabet is not None:
+        return tuple(alphabet)
+    return demos.alphabet if labels is None else None

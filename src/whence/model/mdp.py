@@ -1,0 +1,385 @@
+"""Worlds: labelled, reward-free Markov decision processes, kept sparse."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from whence._arrays import BLANK, Bools, Floats, Ints, frozen_own
+from whence._ragged import concatenated_ranges
+from whence.errors import WhenceWarning, WorldError
+from whence.model import _world_checks as checks
+
+if TYPE_CHECKING:
+    from whence.envs.labelling import Label
+    from whence.model.demos import Demonstrations
+    from whence.model.grid import Grid
+
+FEW = 8  # states from which walking one by one beats array operations
+MANY = 64  # states from which it no longer does
+
+Initial = int | Sequence[tuple[int, float]]
+Labels = Sequence[str | None] | npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabeledMDP:
+    """A world: transition probabilities, where episodes start, and a label or blank per state.
+
+    The successors of action a in state s stand at `offsets[s * A + a]` up to the next offset,
+    in ascending order, each once, with a probability above 0. Build one with `from_dense`,
+    `from_triples`, `from_map`, `from_gymnasium` or `load`, which validate.
+
+    Attributes:
+        actions: A names.
+        alphabet: m symbols.
+        labels: int32[S], the symbol's index, or -1 for blank.
+        offsets: int64[S * A + 1].
+        successors: int32[N].
+        probabilities: float64[N].
+        initial_states: int32[I], ascending.
+        initial_probabilities: float64[I].
+        names: S state names, or None.
+        grid: where the states lie, for worlds that are grids, or None.
+        unseen: of a world estimated from a log, int64[..]: the pairs s * A + a, ascending, that
+            the log never shows; else None.
+    """
+
+    actions: tuple[str, ...]
+    alphabet: tuple[str, ...]
+    labels: Ints
+    offsets: Ints
+    successors: Ints
+    probabilities: Floats
+    initial_states: Ints
+    initial_probabilities: Floats
+    names: tuple[str, ...] | None = None
+    grid: Grid | None = None
+    unseen: Ints | None = None
+
+    @classmethod
+    def from_triples(
+        cls,
+        transitions: npt.ArrayLike,
+        *,
+        states: int,
+        actions: int | Sequence[str],
+        labels: Labels,
+        alphabet: Iterable[str] | None = None,
+        initial: Initial = 0,
+        names: Iterable[str] | None = None,
+        grid: Grid | None = None,
+        unseen: npt.ArrayLike | None = None,
+        source: str = "world",
+    ) -> LabeledMDP:
+        """Build a world from rows (state, action, successor, probability).
+
+        Rows that repeat a successor are added up; rows with probability 0 are left out; rows
+        whose sum is off by less than one in a million are rescaled.
+
+        Args:
+            transitions: float[N, 4] or the like.
+            states: S.
+            actions: A, or the action names.
+            labels: a symbol or None per state, or int[S] with -1 for blank.
+            alphabet: the symbols; by default those of `labels`, in order of appearance.
+            initial: a state, or (state, probability) pairs.
+            names: a name per state.
+            grid: where the states lie.
+            unseen: pairs s * A + a that nobody saw, where the world is estimated from a log.
+            source: what messages call this world.
+        """
+        n_states = checks.count(states, "states", source)
+        action_names = checks.actions(actions, source)
+        symbols, coded = checks.labels(labels, alphabet, n_states, source)
+        table = checks.rows(transitions, n_states, action_names, source)
+        offsets, successors, probabilities = checks.compressed(
+            *table, n_states, action_names, source
+        )
+        starts, weights = checks.initial(initial, n_states, source)
+        world = cls(
+            actions=action_names,
+            alphabet=symbols,
+            labels=frozen_own(coded),
+            offsets=frozen_own(offsets),
+            successors=frozen_own(successors),
+            probabilities=frozen_own(probabilities),
+            initial_states=frozen_own(starts),
+            initial_probabilities=frozen_own(weights),
+            names=checks.names(names, n_states, source),
+            grid=checks.grid(grid, n_states, source),
+            unseen=checks.unseen(unseen, n_states * len(action_names), source),
+        )
+        _warn_unreadable(world, source)
+        return world
+
+    @classmethod
+    def from_dense(
+        cls,
+        transitions: npt.ArrayLike,
+        *,
+        labels: Labels,
+        actions: Sequence[str] | None = None,
+        alphabet: Iterable[str] | None = None,
+        initial: Initial = 0,
+        names: Iterable[str] | None = None,
+    ) -> LabeledMDP:
+        """Build a world from float[S, A, S]: the probability of each successor."""
+        try:
+            dense = np.asarray(transitions)
+        except (TypeError, ValueError):
+            dense = np.zeros(0, dtype=object)
+        if dense.dtype.kind not in "iuf":
+            raise WorldError("world: transitions are not an array of numbers; give [S, A, S]")
+        if dense.ndim != 3 or dense.shape[0] != dense.shape[2]:
+            raise WorldError(
+                f"world: transitions have shape {dense.shape}; give an array [S, A, S]"
+            )
+        state, action, successor = np.nonzero(dense)
+        table = np.column_stack([state, action, successor, dense[state, action, successor]])
+        return cls.from_triples(
+            table,
+            states=dense.shape[0],
+            actions=dense.shape[1] if actions is None else actions,
+            labels=labels,
+            alphabet=alphabet,
+            initial=initial,
+            names=names,
+        )
+
+    @classmethod
+    def from_map(cls, text: str, *, source: str = "map") -> LabeledMDP:
+        """Build a grid world from a drawing; `docs/maps.md` describes the format."""
+        from whence.io import map as map_format
+
+        return map_format.loads(text, source)
+
+    @classmethod
+    def from_gymnasium(
+        cls,
+        env: Any,
+        *,
+        label: Label,
+        alphabet: Iterable[str] | None = None,
+        actions: Sequence[str] | None = None,
+        initial: Any = None,
+        steps: int | None = None,
+        seed: int = 0,
+    ) -> LabeledMDP:
+        """Build the world of a Gymnasium environment; `docs/gymnasium.md` tells more.
+
+        State s is the environment's state s, counted from 0. Labels of steps, and states in
+        which some episodes end and others go on, need further states, which are appended;
+        `whence.envs.GymWorld.from_env` takes the same arguments and remembers what they stand for.
+
+        Args:
+            env: has a transition table, `env.unwrapped.P`, or discrete spaces.
+            label: a function of (state) or of (state, action, next state), which returns a
+                symbol, a set of propositions or None; or a mapping from states to such.
+            alphabet: the symbols; by default those of the labels, in order of appearance.
+            actions: a name for each.
+            initial: where episodes start, where a table comes without `initial_state_distrib`.
+            steps: explore so many steps and estimate a model, in place of a table.
+            seed: of the exploration.
+        """
+        from whence.envs.extra import need_gymnasium
+
+        need_gymnasium("LabeledMDP.from_gymnasium")
+        from whence.envs.world import GymWorld
+
+        return GymWorld.from_env(
+            env, label=label, alphabet=alphabet, actions=actions, initial=initial,
+            steps=steps, seed=seed,
+        ).mdp  # fmt: skip
+
+    @classmethod
+    def from_demonstrations(
+        cls,
+        demos: Demonstrations,
+        *,
+        labels: Mapping[str | int, str | None] | None = None,
+        alphabet: Iterable[str] | None = None,
+        actions: Sequence[str] | None = None,
+        smoothing: float = 0.1,
+    ) -> LabeledMDP:
+        """Estimate a world from demonstrations alone; `demos.coverage(world)` says how well.
+
+        Probabilities are Dirichlet means: `smoothing` is the weight, in steps, of a prior that is
+        uniform over the successors seen from a state under any action and the state itself. A
+        state-action pair that was never seen stays put, and stands in `unseen`. Episodes start
+        as often in a state as they do in the log.
+
+        Args:
+            demos: with labels, each state always having the same one, or with `labels` below.
+            labels: the symbol of each state, by name or number, in place of the log's.
+            alphabet: the symbols, in order; by default those of the log, sorted.
+            actions: the action names, where the log gives numbers.
+            smoothing: the weight of the prior; 0 takes the frequencies as they are.
+        """
+        from whence.model import estimation
+
+        return estimation.estimate(
+            demos, labels=labels, alphabet=alphabet, actions=actions, smoothing=smoothing
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> LabeledMDP:
+        """Read a world: `*.json`, `*.npz` or `*.map`."""
+        from whence import io as formats
+
+        return formats.load_world(path)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the world: `*.json`, `*.npz`, `*.map`, or a picture, `*.svg` or `*.png`."""
+        from whence import io as formats
+
+        formats.save_world(self, path)
+
+    @property
+    def n_states(self) -> int:
+        """The number of states, S."""
+        return len(self.labels)
+
+    @property
+    def n_actions(self) -> int:
+        """The number of actions, A."""
+        return len(self.actions)
+
+    @property
+    def n_transitions(self) -> int:
+        """The number of transitions with positive probability, N."""
+        return len(self.successors)
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether every action has exactly one successor."""
+        return self.n_transitions == self.n_states * self.n_actions
+
+    def row(self, state: int, action: int) -> tuple[Ints, Floats]:
+        """Return the successors of a state-action pair and their probabilities."""
+        pair = state * self.n_actions + action
+        part = slice(int(self.offsets[pair]), int(self.offsets[pair + 1]))
+        return self.successors[part], self.probabilities[part]
+
+    def entries(self, states: Ints) -> Ints:
+        """Return where the transitions of some states stand, state after state."""
+        first = self.offsets[:: self.n_actions]
+        return concatenated_ranges(first[states], first[np.asarray(states) + 1])
+
+    def reachable(self, within: int | None = None) -> Bools:
+        """Return bool[S]: the states that can be reached, in a number of steps if one is given."""
+        seen = np.zeros(self.n_states, dtype=np.bool_)
+        frontier = self.initial_states
+        seen[frontier] = True
+        steps = 0
+        while len(frontier) and steps != within:
+            if within is None and len(frontier) < FEW:
+                frontier = self._followed(frontier.tolist(), seen)
+                continue
+            steps += 1
+            following = self.successors[self.entries(frontier)]
+            frontier = np.unique(following[~seen[following]])
+            seen[frontier] = True
+        return seen
+
+    def _followed(self, frontier: list[int], seen: Bools) -> Ints:
+        """Walk on from a few states, one by one, until they are many or there are none.
+
+        Corridors are as deep as they are long: an array operation a step would cost too much.
+        """
+        first = self.offsets[:: self.n_actions]
+        while frontier and len(frontier) < MANY:
+            state = frontier.pop()
+            following = self.successors[first[state] : first[state + 1]]
+            fresh = np.unique(following[~seen[following]])
+            seen[fresh] = True
+            frontier += fresh.tolist()
+        return np.array(frontier, dtype=np.int64)
+
+    def readable(self) -> Bools:
+        """Return bool[m]: the symbols that a machine can get to read in this world."""
+        entered = self.labels[self.successors[self.entries(np.flatnonzero(self.reachable()))]]
+        result = np.zeros(len(self.alphabet), dtype=np.bool_)
+        result[entered[entered != BLANK]] = True
+        return result
+
+    def with_initial(self, initial: Initial) -> LabeledMDP:
+        """Return the same world with other initial states."""
+        states, weights = checks.initial(initial, self.n_states, "world")
+        return replace(
+            self,
+            initial_states=frozen_own(states),
+            initial_probabilities=frozen_own(weights),
+        )
+
+    def label(self, state: int) -> str | None:
+        """Return the symbol of a state, or None where it is blank."""
+        index = int(self.labels[state])
+        return None if index == BLANK else self.alphabet[index]
+
+    def state_name(self, state: int) -> str:
+        """Return a state's name, its place on the grid, or its number."""
+        if self.names is not None:
+            return self.names[state]
+        if self.grid is not None:
+            x, y = self.grid.cells[state].tolist()
+            return f"({x}, {y})"
+        return str(state)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LabeledMDP):
+            return NotImplemented
+        arrays = (
+            "labels",
+            "offsets",
+            "successors",
+            "probabilities",
+            "initial_states",
+            "initial_probabilities",
+            "unseen",
+        )
+        return (
+            (self.actions, self.alphabet, self.names, self.grid)
+            == (other.actions, other.alphabet, other.names, other.grid)
+        ) and all(np.array_equal(getattr(self, a), getattr(other, a)) for a in arrays)
+
+    def __hash__(self) -> int:
+        return hash((self.actions, self.alphabet, self.n_states, self.n_transitions))
+
+    def __repr__(self) -> str:
+        return (
+            f"<LabeledMDP: {self.n_states} states, {self.n_actions} actions, "
+            f"{self.n_transitions} transitions, alphabet ({', '.join(self.alphabet)})>"
+        )
+
+    def __str__(self) -> str:
+        if self.grid is None:
+            return repr(self)
+        from whence.drawing import terminal
+
+        return terminal.grid_text(self)
+
+    def _repr_svg_(self) -> str | None:
+        if self.grid is None:
+            return None
+        from whence.drawing import grid_svg
+
+        return grid_svg(self)
+
+
+def _warn_unreadable(world: LabeledMDP, source: str) -> None:
+    """Warn of symbols that no demonstration from the initial states can contain."""
+    silent = [s for s, can in zip(world.alphabet, world.readable(), strict=True) if not can]
+    if silent:
+        warnings.warn(
+            f"{source}: no state that can be entered from the initial states carries "
+            f"{', '.join(repr(s) for s in silent)}; machines never read it there",
+            WhenceWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,129 @@
+"""The whole experiment: which jobs there are, and what they found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from whence.errors import ArgumentError
+from whence.model.machine import RewardMachine
+from whence.paper import published as paper
+from whence.paper.baselines import Baselines, baselines
+from whence.paper.nearby import Nearby, nearby
+from whence.paper.triples import ABLATION, BINARY, PAPER, Found, Job, Variant, anneal
+from whence.paper.work import OnDone, done_all
+from whence.paper.worlds import BUILT_IN
+from whence.planning.simulation import checked_seed
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do.
+
+    Attributes:
+        worlds: their names.
+        triples: how many for each world and variant.
+        seed: of the first triple; the others count on from it.
+        ablation: whether to put the paper's claims to the test, too.
+        steps: in place of Table 1's N, for trials.
+    """
+
+    worlds: tuple[str, ...]
+    triples: int = 20
+    seed: int = 0
+    ablation: bool = False
+    steps: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.worlds:
+            if name not in BUILT_IN:
+                known = ", ".join(BUILT_IN)
+                raise ArgumentError(f"{name}: no built-in world; built in are {known}")
+        if self.triples < 1:
+            raise ArgumentError(f"triples is {self.triples}; give a whole number of at least 1")
+        if self.steps is not None and self.steps < 1:
+            raise ArgumentError(f"steps is {self.steps}; give a whole number of at least 1")
+        checked_seed(self.seed)
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seed of each triple."""
+        return tuple(range(self.seed, self.seed + self.triples))
+
+    def variants(self, world: str) -> tuple[Variant, ...]:
+        """Return what is annealed on a world; only one of them has rewards beyond 0 and 1."""
+        binary = (BINARY,) if len(BUILT_IN[world](None).rewards) > 2 else ()
+        return (PAPER, *binary, *(ABLATION if self.ablation else ()))
+
+
+@dataclass(frozen=True)
+class Results:
+    """What came out.
+
+    Attributes:
+        plan: what was done.
+        references: of each world, by name.
+        found: every triple of every variant.
+        baselines: of every triple.
+        surroundings: of the most frequent machine of each world.
+    """
+
+    plan: Plan
+    references: dict[str, paper.Reference]
+    found: tuple[Found, ...]
+    baselines: tuple[Baselines, ...]
+    surroundings: tuple[Nearby, ...] = ()
+
+    def of(self, world: str, variant: str = PAPER.name) -> tuple[Found, ...]:
+        """Return the triples of a variant on a world, by seed."""
+        return tuple(f for f in self.found if (f.world, f.variant) == (world, variant))
+
+    def baselines_of(self, world: str) -> tuple[Baselines, ...]:
+        """Return the baselines on a world, by seed."""
+        return tuple(b for b in self.baselines if b.world == world)
+
+
+def carry_out(plan: Plan, workers: int, on_done: OnDone) -> Results:
+    """Do everything that is planned, the longest jobs first."""
+    every = done_all(_do, _jobs(plan), workers, on_done)
+    results = Results(
+        plan=plan,
+        references={name: paper.reference(BUILT_IN[name](None)) for name in plan.worlds},
+        found=tuple(r for r in every if isinstance(r, Found)),
+        baselines=tuple(r for r in every if isinstance(r, Baselines)),
+    )
+    return surveyed(results, workers)
+
+
+def surveyed(results: Results, workers: int) -> Results:
+    """Look around the machine that most triples found, in the first of them."""
+    jobs = []
+    for world in results.plan.worlds:
+        found = results.of(world)
+        machine, _ = most_frequent(found)
+        seed = next(f.seed for f in found if f.machine == machine)
+        jobs.append(Job(world, seed, PAPER, results.plan.steps))
+    seen = done_all(nearby, jobs, workers, lambda done, of: None)
+    return replace(results, surroundings=tuple(seen))
+
+
+def most_frequent(found: Sequence[Found]) -> tuple[RewardMachine, int]:
+    """Return the machine that most triples found, and how many; the first where several are."""
+    machine, count = Counter(f.machine for f in found).most_common(1)[0]
+    return machine, count
+
+
+def _jobs(plan: Plan) -> Sequence[Job | tuple[str, int]]:
+    worlds = sorted(plan.worlds, key=lambda name: name != "multi-coffee")
+    jobs: list[Job | tuple[str, int]] = [
+        Job(name, seed, variant, plan.steps)
+        for name in worlds
+        for variant in plan.variants(name)
+        for seed in plan.seeds
+    ]
+    return jobs + [(name, seed) for name in worlds for seed in plan.seeds]
+
+
+def _do(job: Job | tuple[str, int]) -> Found | Baselines:
+    return anneal(job) if isinstance(job, Job) else baselines(*job)

@@ -1,0 +1,1 @@
+"""What to do once the machine is known: policies, simulation, exact evaluation."""

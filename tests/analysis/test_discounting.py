@@ -1,0 +1,75 @@
+"""A discount that was assumed, but that the demonstrations speak against, is doubted."""
+
+from __future__ import annotations
+
+import pytest
+
+import whence
+from whence import Demonstrations, Expert, Posterior, Tempering
+from whence.analysis import discounting
+from whence.paper.worlds import World
+
+EVERY = ("alpha", "lapse")
+
+
+@pytest.fixture(scope="module")
+def shown() -> tuple[World, Demonstrations]:
+    world = whence.worlds.coffee()
+    demos = whence.simulate(
+        world.mdp, world.task, Expert(30, 0.8), episodes=100, length=100, seed=0
+    )
+    return world, demos
+
+
+@pytest.mark.parametrize("alpha", [0.5, 30.0, 900.0])
+def test_a_wrong_discount_is_doubted_whatever_alpha_was_found(
+    shown: tuple[World, Demonstrations], alpha: float
+) -> None:
+    world, demos = shown
+    posterior = Posterior(world.mdp, demos, expert=Expert(alpha, 0.95))
+    (doubt,) = discounting.doubts(posterior, world.task, EVERY)
+    assert doubt.startswith(
+        "the discount was taken to be 0.95, but with 0.8 this machine explains"
+    )
+    assert doubt.endswith("--discount infer")
+
+
+def test_the_right_discount_is_not(shown: tuple[World, Demonstrations]) -> None:
+    world, demos = shown
+    posterior = Posterior(world.mdp, demos, expert=Expert(30, 0.8))
+    assert discounting.doubts(posterior, world.task, EVERY) == []
+
+
+@pytest.mark.parametrize("inferred", [("lapse",), ("alpha", "discount")])
+def test_nor_is_one_that_was_inferred_or_belongs_to_a_known_expert(
+    shown: tuple[World, Demonstrations], inferred: tuple[str, ...]
+) -> None:
+    world, demos = shown
+    posterior = Posterior(world.mdp, demos, expert=Expert(30, 0.95))
+    assert discounting.doubts(posterior, world.task, inferred) == []
+
+
+def test_the_gain_is_that_of_the_best_alpha_at_each_discount(
+    shown: tuple[World, Demonstrations],
+) -> None:
+    world, demos = shown
+    posterior = Posterior(world.mdp, demos, expert=Expert(1.0, 0.8))
+    found = discounting.best_log_likelihood(posterior, world.task, 0.8)
+    for alpha in (25.0, 28.0, 30.0, 32.0, 35.0):
+        other = posterior.of_expert(Expert(alpha, 0.8))
+        assert other.finest(world.task) <= found + 0.5
+
+
+def test_a_run_tells(shown: tuple[World, Demonstrations]) -> None:
+    world, demos = shown
+    settings = Tempering(steps=60, warm_up=20, rungs=4)
+    for said, doubted in (({}, True), ({"discount": "infer"}, False), ({"alpha": 30.0}, False)):
+        run = whence.infer(world.mdp, demos, states=2, settings=settings, **said)
+        assert any("discount" in doubt for doubt in run.doubts) == doubted
+
+
+def test_no_demonstrations_speak_against_nothing() -> None:
+    world = whence.worlds.coffee()
+    nothing = Demonstrations.from_episodes([])
+    posterior = Posterior(world.mdp, nothing, expert=Expert(30, 0.95))
+    assert discounting.doubts(posterior, world.task, EVERY) == []

@@ -1,6 +1,7 @@
 """Infer the reward machine behind an expert's behaviour."""
 
 from whence import envs, report
+from whence._files import __version__
 from whence.analysis.certainty import Certainty, arrow_certainty
 from whence.analysis.outliers import OddEpisode, odd_episodes
 from whence.analysis.questions import Difference, Telling, differences, telling_sequences
@@ -8,7 +9,8 @@ from whence.analysis.sample import PosteriorSample
 from whence.errors import WhenceError, WhenceWarning
 from whence.likelihood.posterior import Posterior
 from whence.model.coverage import Coverage
-from whence.model.demos import Demonstrations, Episode
+from whence.model.demos import Demonstrations
+from whence.model.episodes import Episode
 from whence.model.expert import Expert
 from whence.model.grid import Grid
 from whence.model.joint import joint_machine
@@ -25,8 +27,6 @@ from whence.runs.result import Run
 from whence.runs.resuming import load, resume
 from whence.search.exhaustive import Exhaustive
 from whence.search.settings import Annealing, Tempering
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Annealing",
@@ -52,6 +52,7 @@ __all__ = [
     "Tempering",
     "WhenceError",
     "WhenceWarning",
+    "__version__",
     "arrow_certainty",
     "differences",
     "envs",

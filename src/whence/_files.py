@@ -10,6 +10,8 @@ from pathlib import Path
 
 from whence.errors import FileError, FormatError
 
+__version__ = "0.1.0"  # what files say that wrote them
+
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Return the content of a file."""

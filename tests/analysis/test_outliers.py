@@ -6,8 +6,9 @@ import pytest
 import whence
 from support.problems import random_machine, random_world
 from whence import Demonstrations, Episode, Expert, Posterior, RewardMachine
-from whence.analysis.outliers import machine_states, odd_episodes, steps
+from whence.analysis.outliers import odd_episodes
 from whence.likelihood import reference
+from whence.likelihood.steps import machine_states, steps
 
 COFFEE = whence.worlds.coffee()
 
@@ -68,7 +69,7 @@ def test_several_worlds_come_one_after_the_other() -> None:
     first = whence.simulate(COFFEE.mdp, COFFEE.task, COFFEE.expert, episodes=9, length=40, seed=0)
     second = whence.simulate(other, small, COFFEE.expert, episodes=4, length=7, seed=0)
     posterior = Posterior([(COFFEE.mdp, first), (other, second)], expert=COFFEE.expert)
-    found = steps(posterior, COFFEE.task)
+    found = steps(posterior.worlds, COFFEE.task, posterior.expert)
     assert found.world.tolist() == [0] * 9 + [1] * 4
     assert found.number.tolist() == [*range(9), *range(4)]
     whole = posterior.log_likelihood_by_episode(COFFEE.task)
@@ -85,7 +86,7 @@ def test_the_experts_own_episodes_are_not_odd() -> None:
     posterior = Posterior(COFFEE.mdp, demos, expert=COFFEE.expert)
     found = odd_episodes(posterior, COFFEE.task)
     gap = np.array([episode.log_likelihood - episode.expected for episode in found])
-    each = steps(posterior, COFFEE.task)
+    each = steps(posterior.worlds, COFFEE.task, posterior.expert)
     variance = each.by_episode(each.variance).mean()
     assert len(gap) == 2000
     assert abs(gap.mean()) < 4 * np.sqrt(variance / 2000)

@@ -8,7 +8,8 @@ import whence
 from support import oracles
 from support.problems import random_machine, random_world
 from whence import Expert, Posterior, RewardMachine
-from whence.planning.policies import compiled_q, optimal_q
+from whence.likelihood.compiled import compiled_q
+from whence.planning.policies import optimal_q
 
 DISCOUNTS = (0.0, 0.3, 0.9, 0.99, 0.999)
 

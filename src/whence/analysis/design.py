@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Floats, Ints
+from whence.likelihood.compiled import compiled_q
 from whence.model.expert import Expert
 from whence.model.joint import walked
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
-from whence.model.product import product
-from whence.planning.policies import compiled_q
+from whence.model.product import product, restricted
 
 LENGTH = 100
 LEAST = -700.0  # a smaller log probability counts as this, so that information stays finite
@@ -85,13 +85,6 @@ def best_start(
         state = int(nats.argmax())
         found.append(Start(number, state, float(nats[state]), mdp.state_name(state)))
     return max(found, key=lambda start: start.nats)
-
-
-def restricted(machine: RewardMachine, mdp: LabeledMDP) -> RewardMachine:
-    """Return the machine as it reads a world that shows some of its symbols."""
-    columns = [machine.index(symbol) for symbol in mdp.alphabet]
-    tables = machine.transitions[:, columns], machine.rewards[:, columns]
-    return RewardMachine(mdp.alphabet, *tables)
 
 
 class _Acting(NamedTuple):

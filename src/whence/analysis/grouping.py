@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whence._arrays import Bools, Floats, Ints
-from whence._ragged import concatenated_ranges
+from whence._arrays import Bools, Floats, Ints, concatenated_ranges
 from whence.analysis.language import Language
 
 WORDS, LENGTH = 64, 24  # the label sequences of a fingerprint

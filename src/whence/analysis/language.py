@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from whence._arrays import BLANK, Ints, frozen_own
-from whence._ragged import offsets_of
+from whence._arrays import BLANK, Ints, frozen_own, offsets_of
 from whence.model.mdp import LabeledMDP
 
 

@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Floats, Ints, frozen_own
-from whence.analysis.design import LENGTH, Start, best_start, restricted
+from whence.analysis.design import LENGTH, Start, best_start
 from whence.analysis.sample import PosteriorSample
 from whence.errors import ArgumentError
 from whence.model.equivalence import difference_in
 from whence.model.expert import Expert
+from whence.model.product import restricted
 
 SURE = 0.95  # an outcome with this probability is settled
 HEAVY = 0.999  # the share of the mass whose machines are asked

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whence._arrays import Floats, Ints, frozen_own
-from whence._ragged import concatenated_ranges, offsets_of
-from whence.analysis.design import restricted
+from whence._arrays import Floats, Ints, concatenated_ranges, frozen_own, offsets_of
 from whence.model.coverage import THIN, coverage
 from whence.model.demos import Demonstrations
 from whence.model.equivalence import difference_in
 from whence.model.mdp import LabeledMDP
+from whence.model.product import restricted
 
 if TYPE_CHECKING:
     from whence.analysis.sample import PosteriorSample

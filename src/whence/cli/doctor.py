@@ -27,10 +27,10 @@ def command(out: Output) -> None:
     """Say what whence runs on: versions, threads, kernel cache, accelerator."""
     from rich.table import Table
 
-    import whence
+    from whence._files import __version__
 
     facts: dict[str, object] = {
-        "whence": whence.__version__,
+        "whence": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "packages": {name: metadata.version(name) for name in PACKAGES},
@@ -56,9 +56,9 @@ def _kernel_cache() -> dict[str, object]:
     """Return where compiled kernels are kept, and whether that folder can be written."""
     from pathlib import Path
 
-    import whence
+    from whence import _files
 
-    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(whence.__file__).parent)
+    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(_files.__file__).parent)
     existing = next(p for p in (folder, *folder.parents) if p.exists())
     return {"folder": str(folder), "writable": os.access(existing, os.W_OK)}
 

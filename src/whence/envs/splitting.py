@@ -18,8 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence._arrays import BLANK, Floats, Ints
-from whence._ragged import concatenated_ranges
+from whence._arrays import BLANK, Floats, Ints, concatenated_ranges
 from whence.envs.labelling import Labelling, label_place
 from whence.envs.outcomes import Outcomes
 from whence.envs.parts import Part, going_on, listed_parts, part_names

@@ -17,7 +17,8 @@ from whence.envs.recording import Recording
 from whence.envs.splitting import Split, split
 from whence.envs.table import has_table, table_outcomes
 from whence.errors import ArgumentError, DemonstrationsError, WhenceWarning, WorldError
-from whence.model.demos import Demonstrations, Episode
+from whence.model.demos import Demonstrations
+from whence.model.episodes import Episode
 from whence.model.mdp import LabeledMDP
 from whence.planning.policies import Policy
 from whence.planning.simulation import check_size, checked_seed, cumulative

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from whence._arrays import BLANK, UNSAID, Ints
 from whence.errors import DemonstrationsError, FormatError
 from whence.io.documents import explained, refuse_repeats
-from whence.model.demos import Demonstrations, Episode, joined
+from whence.model.demos import Demonstrations
+from whence.model.episodes import Episode
 from whence.model.mdp import LabeledMDP
 
 QUOTES = 4  # of a line that holds its two required keys and no text
@@ -66,41 +66,8 @@ def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrat
             refuse_repeats(line, place)
         episodes.append(Episode(decoded.states, decoded.actions, decoded.labels, decoded.history))
         lines.append(number)
-    return gathered(episodes, source, np.array(lines, dtype=np.int64))
-
-
-def gathered(
-    episodes: Sequence[Episode], source: str, lines: Ints | None = None
-) -> Demonstrations:
-    """Return episodes as demonstrations."""
-
-    def place(i: int) -> str:
-        return f"{source}, episode {i}" if lines is None else f"{source}, line {lines[i]}"
-
-    states, state_offsets = joined(
-        [_column(e.states, "states", place(i)) for i, e in enumerate(episodes)]
-    )
-    actions, action_offsets = joined(
-        [_column(e.actions, "actions", place(i)) for i, e in enumerate(episodes)]
-    )
-    index: dict[str, int] = {}
-    labels = None
-    if any(e.labels is not None for e in episodes):
-        labels, _ = joined([_labels(e, index, place(i)) for i, e in enumerate(episodes)])
-    history, history_offsets = joined(
-        [_history(e, index, place(i)) for i, e in enumerate(episodes)]
-    )
-    return Demonstrations.from_flat(
-        states,
-        state_offsets,
-        actions,
-        action_offsets,
-        alphabet=tuple(index),
-        labels=labels,
-        history=history,
-        history_offsets=history_offsets,
-        source=source,
-        lines=lines,
+    return Demonstrations.from_episodes(
+        episodes, source=source, lines=np.array(lines, dtype=np.int64)
     )
 
 
@@ -151,51 +118,3 @@ def _decode_named(
         decoded.labels,
         decoded.history,
     )
-
-
-def _column(values: Sequence[int], what: str, place: str) -> Ints:
-    try:
-        array = np.asarray(values)
-    except (ValueError, OverflowError):
-        array = np.zeros(1)
-    if array.size == 0:
-        return np.zeros(0, dtype=np.int64)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise DemonstrationsError(f"{place}: {what} must be a list of whole numbers")
-    if array.min() < 0 or array.max() > 2**31 - 1:
-        position = int(np.argmax((array < 0) | (array > 2**31 - 1)))
-        raise DemonstrationsError(
-            f"{place}, {what}, entry {position}: {array[position]} is out of range; count from 0"
-        )
-    return array
-
-
-def _labels(episode: Episode, index: dict[str, int], place: str) -> Ints:
-    if episode.labels is None:
-        return np.full(len(episode.states), UNSAID)
-    if len(episode.labels) != len(episode.states):
-        raise DemonstrationsError(
-            f"{place}: {len(episode.labels)} labels for {len(episode.states)} states; "
-            "give one a state (null for blank)"
-        )
-    return np.array(
-        [
-            BLANK if s is None else _code(s, index, "labels", i, place)
-            for i, s in enumerate(episode.labels)
-        ],
-        dtype=np.int64,
-    )
-
-
-def _history(episode: Episode, index: dict[str, int], place: str) -> Ints:
-    codes = [_code(s, index, "history", i, place) for i, s in enumerate(episode.history)]
-    return np.array(codes, dtype=np.int64)
-
-
-def _code(symbol: object, index: dict[str, int], what: str, position: int, place: str) -> int:
-    if not isinstance(symbol, str) or not symbol:
-        raise DemonstrationsError(
-            f"{place}, {what}, entry {position}: {symbol!r} is not a symbol; "
-            "use a non-empty string"
-        )
-    return index.setdefault(symbol, len(index))

@@ -8,7 +8,7 @@ import numpy as np
 
 from whence._arrays import BLANK, UNSAID, Ints
 from whence.errors import DemonstrationsError
-from whence.model.checks import step_states
+from whence.model.checks import step_labels, step_states
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 
@@ -60,8 +60,6 @@ def _action_names(demos: Demonstrations, mdp: LabeledMDP | None) -> tuple[str, .
 def _labels(demos: Demonstrations, mdp: LabeledMDP | None) -> list[str | None] | None:
     """Return the label of each state, or None where it is left to the world."""
     if mdp is not None:
-        from whence.likelihood.evidence import step_labels
-
         codes, alphabet = step_labels(mdp, demos), mdp.alphabet
     elif demos.labels is None:
         return None

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from whence._arrays import BLANK, Bools, Ints, frozen_own
-from whence._ragged import offsets_of
+from whence._arrays import BLANK, Bools, Ints, frozen_own, offsets_of
 from whence.errors import ArgumentError, DemonstrationsError, WhenceWarning
 from whence.model.demos import Demonstrations, TableRows
 from whence.model.mdp import LabeledMDP

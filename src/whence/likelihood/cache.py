@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whence._arrays import Floats, Ints
-from whence._ragged import offsets_of
+from whence._arrays import Floats, Ints, offsets_of
 
 EXPERT_BYTES = 16  # alpha and lapse, the last two numbers of a key
 

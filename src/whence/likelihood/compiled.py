@@ -10,12 +10,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from whence._arrays import Bools, Floats, Ints, frozen_own
-from whence._ragged import offsets_of
+from whence._arrays import Bools, Floats, Ints, frozen_own, offsets_of
 from whence.likelihood.evidence import Evidence, compile_evidence
 from whence.model.demos import Demonstrations
+from whence.model.expert import checked_discount
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
+from whence.model.product import checked_rewards, in_world, product
 
 FINEST_VALUE = 1e-13  # relative to the largest value that could be
 PADDED_MOST = 3  # rows of 2 and 3 successors, mixed with shorter ones, are padded to 3
@@ -302,3 +303,10 @@ def optimal_values(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> 
         np.array([machine.n_states]),
     )
     return np.asarray(engine.values(tables, FINEST_VALUE * max(1.0, largest))[0])
+
+
+def compiled_q(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Floats:
+    """Return the optimal discounted Q of the product, float[n, S, A], to the last digits."""
+    machine = in_world(machine, mdp)
+    checked_rewards(machine.rewards, checked_discount(discount))
+    return product(mdp, machine).backup(optimal_values(mdp, machine, discount), discount)

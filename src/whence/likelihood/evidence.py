@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence._arrays import BLANK, UNSAID, Floats, Ints, frozen_own
-from whence._ragged import offsets_of
-from whence.model.checks import step_states
+from whence._arrays import BLANK, Floats, Ints, frozen_own, offsets_of
+from whence.model.checks import step_labels, step_states, translated_history
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 
@@ -88,29 +87,6 @@ def compile_evidence(mdp: LabeledMDP, demos: Demonstrations) -> Evidence:
         cell_key=frozen_own((cells % max(width, 1)).astype(np.uint32)),
         cell_count=frozen_own(counts.astype(np.float64)),
     )
-
-
-def step_labels(mdp: LabeledMDP, demos: Demonstrations) -> Ints:
-    """Return int64 like `demos.states`: the world's index of the label of each state, or -1.
-
-    An episode's own labels override the world's.
-    """
-    world = mdp.labels[demos.states].astype(np.int64)
-    if demos.labels is None:
-        return world
-    return np.where(demos.labels == UNSAID, world, _translation(mdp, demos)[demos.labels])
-
-
-def translated_history(mdp: LabeledMDP, demos: Demonstrations) -> Ints:
-    """Return int64 like `demos.history`: the world's index of each label read beforehand."""
-    return np.asarray(_translation(mdp, demos)[demos.history])
-
-
-def _translation(mdp: LabeledMDP, demos: Demonstrations) -> Ints:
-    """Return the world's index of each symbol of the demonstrations; -1 and -2 find blank."""
-    index = {symbol: place for place, symbol in enumerate(mdp.alphabet)}
-    known = [index[symbol] for symbol in demos.alphabet]
-    return np.array([*known, BLANK, BLANK], dtype=np.int64)
 
 
 def _walk(mdp: LabeledMDP, demos: Demonstrations) -> tuple[Ints, Ints, Ints]:

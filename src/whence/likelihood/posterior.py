@@ -20,6 +20,7 @@ from whence.errors import ArgumentError, MachineError
 from whence.likelihood.cache import bands, keys_of, shared
 from whence.likelihood.compiled import CompiledEngine, canonical_tables
 from whence.likelihood.evidence import compile_evidence
+from whence.likelihood.steps import steps
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
@@ -211,16 +212,12 @@ class Posterior:
 
     def log_likelihood_by_episode(self, machine: RewardMachine) -> Floats:
         """Return float64[E], whose sum is `finest`; worlds one after the other."""
-        from whence.analysis.outliers import steps
-
-        found = steps(self, machine)
+        found = steps(self.worlds, machine.over(self.alphabet), self.expert)
         return found.by_episode(found.log_likelihood)
 
     def log_likelihood_by_step(self, machine: RewardMachine) -> tuple[Floats, Ints]:
         """Return float64[T], and int64[E + 1]: where each episode's steps begin."""
-        from whence.analysis.outliers import steps
-
-        found = steps(self, machine)
+        found = steps(self.worlds, machine.over(self.alphabet), self.expert)
         return found.log_likelihood, found.offsets
 
     def log_prior(self, transitions: npt.ArrayLike, rewards: npt.ArrayLike) -> Floats:

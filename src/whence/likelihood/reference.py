@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.likelihood.evidence import step_labels, translated_history
-from whence.model.checks import step_states
+from whence.model.checks import step_labels, step_states, translated_history
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
 from whence.model.mdp import LabeledMDP

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from whence._arrays import BLANK, Bools, Floats, Ints, frozen_own
-from whence._ragged import offsets_of
+from whence._arrays import BLANK, Bools, Floats, Ints, frozen_own, offsets_of
 from whence.errors import WorldError
 
 if TYPE_CHECKING:

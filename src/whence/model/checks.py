@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence._arrays import UNSAID, Ints
+from whence._arrays import BLANK, UNSAID, Ints
 from whence.errors import DemonstrationsError
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
@@ -200,3 +200,26 @@ def _message(
         f"{place}, {field}, entry {position}: {symbol!r} is not in the world's alphabet "
         f"({', '.join(mdp.alphabet)}); correct it or add it to the world"
     )
+
+
+def step_labels(mdp: LabeledMDP, demos: Demonstrations) -> Ints:
+    """Return int64 like `demos.states`: the world's index of the label of each state, or -1.
+
+    An episode's own labels override the world's.
+    """
+    world = mdp.labels[demos.states].astype(np.int64)
+    if demos.labels is None:
+        return world
+    return np.where(demos.labels == UNSAID, world, _translation(mdp, demos)[demos.labels])
+
+
+def translated_history(mdp: LabeledMDP, demos: Demonstrations) -> Ints:
+    """Return int64 like `demos.history`: the world's index of each label read beforehand."""
+    return np.asarray(_translation(mdp, demos)[demos.history])
+
+
+def _translation(mdp: LabeledMDP, demos: Demonstrations) -> Ints:
+    """Return the world's index of each symbol of the demonstrations; -1 and -2 find blank."""
+    index = {symbol: place for place, symbol in enumerate(mdp.alphabet)}
+    known = [index[symbol] for symbol in demos.alphabet]
+    return np.array([*known, BLANK, BLANK], dtype=np.int64)

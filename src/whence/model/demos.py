@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from whence._arrays import BLANK, UNSAID, Ints, frozen_own
-from whence._ragged import concatenated_ranges, offsets_of
-from whence.model._demos_checks import check_shape, checked_offsets, flat, said
-
-if TYPE_CHECKING:
-    from whence.io.trajectories import Label, Meaning
-    from whence.model.checks import Findings
-    from whence.model.coverage import Coverage
-    from whence.model.mdp import LabeledMDP
-
-
-class Episode(NamedTuple):
-    """One episode of T steps.
-
-    Attributes:
-        states: T or T + 1 world states.
-        actions: T actions.
-        labels: a symbol or None (blank) per state, in place of the world's; entry 0 is not read.
-        history: symbols read before the first state.
-    """
-
-    states: Sequence[int]
-    actions: Sequence[int]
-    labels: Sequence[str | None] | None = None
-    history: Sequence[str] = ()
+from whence._arrays import BLANK, UNSAID, Ints, concatenated_ranges, frozen_own, offsets_of
+from whence.errors import DemonstrationsError
+from whence.model.conveniences import DemonstrationsMethods
+from whence.model.episodes import Episode, checked_offsets, flat, gathered, said
 
 
 class TableRows(NamedTuple):
@@ -52,7 +30,7 @@ class TableRows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Demonstrations:
+class Demonstrations(DemonstrationsMethods):
     """Episodes, stored flat; build them with `from_episodes`, `load` or `whence.simulate`.
 
     Logs come in by `from_table`, `from_trajectories` and `from_minari`.
@@ -89,12 +67,25 @@ class Demonstrations:
 
     @classmethod
     def from_episodes(
-        cls, episodes: Iterable[Episode | tuple[npt.ArrayLike, npt.ArrayLike]]
+        cls,
+        episodes: Iterable[Episode | tuple[npt.ArrayLike, npt.ArrayLike]],
+        *,
+        source: str = "demonstrations",
+        lines: Ints | None = None,
     ) -> Demonstrations:
-        """Build demonstrations from episodes, or from (states, actions) pairs."""
-        from whence.io import demos_jsonl
+        """Build demonstrations from episodes, or from (states, actions) pairs.
 
-        return demos_jsonl.gathered([Episode(*episode) for episode in episodes], "demonstrations")
+        Args:
+            episodes: one after the other.
+            source: the file they came from; messages name it.
+            lines: int64[E], the line of each episode in that file.
+        """
+
+        def place(i: int) -> str:
+            return f"{source}, episode {i}" if lines is None else f"{source}, line {lines[i]}"
+
+        found = gathered([Episode(*episode) for episode in episodes], place)
+        return cls.from_flat(**found._asdict(), source=source, lines=lines)
 
     @classmethod
     def from_flat(
@@ -131,136 +122,6 @@ class Demonstrations:
         check_shape(result)
         return result
 
-    @classmethod
-    def from_table(
-        cls,
-        table: Any,
-        *,
-        mdp: LabeledMDP | None = None,
-        episode: str = "episode",
-        step: str | None = None,
-        state: str = "state",
-        action: str = "action",
-        label: str | None = None,
-        numbers: bool = True,
-        gaps: str = "error",
-    ) -> Demonstrations:
-        """Build demonstrations from a table with one row a state; `docs/tables.md` says how.
-
-        Args:
-            table: a path (`*.csv`, `*.tsv`, `*.parquet`), a frame of pandas or polars, a table of
-                pyarrow, or a dictionary of columns.
-            mdp: the world, whose names or numbers of states and actions the table uses. Without
-                it names are numbered in sorted order.
-            episode: the column that says which episode a row belongs to.
-            step: the column of whole numbers that orders an episode's rows; by default `step`,
-                where there is one, else the rows are in order.
-            state: the column of states.
-            action: the column of the actions taken there; an episode's last row may have none.
-            label: the column of the states' labels, empty for blank; by default `label`, where
-                there is one, else labels are left to the world.
-            numbers: whether, without a world, whole numbers are the numbers of states and
-                actions themselves; else they are names like any others.
-            gaps: `error` refuses episodes that lack a step, `cut` keeps what is before it.
-        """
-        from whence import io as formats
-        from whence.io import tables
-
-        names = tables.ColumnNames(episode, step, state, action, label)
-        if isinstance(table, str | os.PathLike):
-            found = formats.load_table(table)
-        else:
-            found = tables.framed(table, "table")
-        return tables.demonstrations(found, names, mdp=mdp, numbers=numbers, gaps=gaps)
-
-    def to_table(self, mdp: LabeledMDP | None = None) -> dict[str, list[Any]]:
-        """Return the columns episode, step, state, action and, where known, label.
-
-        With `mdp`, states and actions have its names and every state its label.
-        """
-        from whence.io import table_writer
-
-        return table_writer.columns(self, mdp)
-
-    @classmethod
-    def from_trajectories(
-        cls,
-        trajectories: Iterable[Any] | str | os.PathLike[str],
-        *,
-        state: Meaning | None = None,
-        action: Meaning | None = None,
-        label: Label = None,
-        mdp: LabeledMDP | None = None,
-    ) -> Demonstrations:
-        """Build demonstrations from objects with `obs` and `acts`, such as those of imitation.
-
-        Args:
-            trajectories: the objects (or mappings), or the folder that imitation saved them to.
-            state: what an observation stands for: a number or a name; by default itself.
-            action: what an action stands for; by default itself.
-            label: the symbol of an observation, or None; or the key of `infos` that holds it.
-                Without, labels are left to the world.
-            mdp: the world whose names or numbers these are.
-        """
-        from whence.io import trajectories as records
-
-        if isinstance(trajectories, str | os.PathLike):
-            found, source = records.saved_records(trajectories), os.fspath(trajectories)
-        else:
-            found, source = list(records.records_of(trajectories)), "trajectories"
-        return records.from_records(
-            found, state=state, action=action, label=label, mdp=mdp, source=source
-        )
-
-    @classmethod
-    def from_minari(
-        cls,
-        dataset: Any,
-        *,
-        state: Meaning | None = None,
-        action: Meaning | None = None,
-        label: Label = "label",
-        mdp: LabeledMDP | None = None,
-    ) -> Demonstrations:
-        """Build demonstrations from a dataset of Minari.
-
-        Args:
-            dataset: its id, its folder, or the dataset itself.
-            state: what an observation stands for: a number or a name; by default itself.
-            action: what an action stands for; by default itself.
-            label: the symbol of an observation, or None; or the key of `infos` that holds it.
-            mdp: the world whose names or numbers these are.
-        """
-        from whence.io import minari
-
-        return minari.load(dataset, state=state, action=action, label=label, mdp=mdp)
-
-    def to_minari(self, dataset_id: str, mdp: LabeledMDP | None = None) -> Any:
-        """Write a dataset of Minari and return it.
-
-        Observations are the states' numbers; `infos` hold labels, and names where there are any.
-        Minari keeps datasets in the folder that MINARI_DATASETS_PATH names.
-        """
-        from whence.io import minari
-
-        return minari.save(self, dataset_id, mdp)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], mdp: LabeledMDP | None = None) -> Demonstrations:
-        """Read `*.jsonl`, `*.npz` or a table, `*.csv`, `*.tsv` or `*.parquet`.
-
-        With `mdp`, states and actions may be given by name.
-        """
-        from whence import io as formats
-
-        return formats.load_demonstrations(path, mdp)
-
-    def save(self, path: str | os.PathLike[str], mdp: LabeledMDP | None = None) -> None:
-        """Write `*.jsonl`, `*.npz` or a table, the latter with the names that `mdp` has."""
-        from whence import io as formats
-
-        formats.save_demonstrations(self, path, mdp)
-
     @property
     def n_steps(self) -> int:
         """The number of steps, of all episodes together."""
@@ -270,12 +131,6 @@ class Demonstrations:
     def lengths(self) -> Ints:
         """int64[E]: the number of steps of each episode."""
         return np.diff(self.action_offsets)
-
-    def check(self, mdp: LabeledMDP) -> Findings:
-        """Compare with a world; the findings name each place where the two do not fit."""
-        from whence.model import checks as checking
-
-        return checking.check(self, mdp)
 
     def subset(self, episodes: npt.ArrayLike) -> Demonstrations:
         """Return some episodes, by number, in the order given; they keep their lines."""
@@ -301,12 +156,6 @@ class Demonstrations:
             table = TableRows(names, frozen_own(self.table.rows[states]), self.table.word)
         kept = {"state_names": self.state_names, "action_names": self.action_names}
         return replace(result, table=table, **kept)  # type: ignore[arg-type]
-
-    def coverage(self, mdp: LabeledMDP) -> Coverage:
-        """Return how often each state-action pair of a world was seen; print it."""
-        from whence.model import coverage
-
-        return coverage.coverage(self, mdp)
 
     def place(self, episode: int, position: int | None = None) -> str:
         """Return how messages call an episode: by its line, where it came from a file.
@@ -374,8 +223,49 @@ def _rows(offsets: Ints, chosen: Ints) -> tuple[Ints, Ints]:
     return concatenated_ranges(first, last), offsets_of(last - first)
 
 
-def joined(parts: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """Return ragged rows as one flat int32 array, and their offsets."""
-    lengths = np.array([len(part) for part in parts], dtype=np.int64)
-    flat = np.concatenate(parts) if len(parts) else np.zeros(0)
-    return flat.astype(np.int32), offsets_of(lengths)
+def check_shape(demos: Demonstrations) -> None:
+    """Refuse arrays that do not fit together."""
+    for name, data in (("state", demos.states), ("action", demos.actions),
+                       ("history", demos.history)):  # fmt: skip
+        offsets = getattr(demos, f"{name}_offsets")
+        if len(offsets) != len(demos) + 1 or offsets[-1] != len(data):
+            raise DemonstrationsError(
+                f"{demos.source}: {name}_offsets do not fit: {len(offsets)} entries up to "
+                f"{offsets[-1]} for {len(demos)} episodes and {len(data)} entries"
+            )
+    surplus = np.diff(demos.state_offsets) - demos.lengths
+    bad = np.flatnonzero((surplus < 0) | (surplus > 1))
+    if len(bad):
+        i = int(bad[0])
+        raise DemonstrationsError(
+            f"{demos.place(i)}: {surplus[i] + demos.lengths[i]} states for {demos.lengths[i]} "
+            "actions; give as many states as actions, or one more"
+        )
+    if (demos.states < 0).any() or (demos.actions < 0).any():
+        raise DemonstrationsError(f"{demos.source}: a negative state or action; both count from 0")
+    _check_symbols(demos)
+
+
+def _check_symbols(demos: Demonstrations) -> None:
+    if len(set(demos.alphabet)) != len(demos.alphabet) or not all(demos.alphabet):
+        raise DemonstrationsError(f"{demos.source}: alphabet: symbols must differ, none empty")
+    m = len(demos.alphabet)
+    if (demos.history < 0).any() or (demos.history >= m).any():
+        raise DemonstrationsError(f"{demos.source}: history: a symbol outside of 0 to {m - 1}")
+    if demos.labels is None:
+        return
+    if len(demos.labels) != len(demos.states):
+        raise DemonstrationsError(
+            f"{demos.source}: {len(demos.labels)} labels for {len(demos.states)} states; "
+            "give one a state"
+        )
+    if (demos.labels >= m).any():
+        raise DemonstrationsError(f"{demos.source}: labels: a symbol outside of -2 to {m - 1}")
+    lengths = np.diff(demos.state_offsets)
+    said = np.cumsum(np.concatenate([[0], demos.labels != UNSAID]))[demos.state_offsets]
+    mixed = np.flatnonzero((np.diff(said) != 0) & (np.diff(said) != lengths))
+    if len(mixed):
+        raise DemonstrationsError(
+            f"{demos.place(int(mixed[0]))}: some labels are said and others left to the world "
+            "(-2); say all or none"
+        )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whence._arrays import BLANK, Ints
-from whence._ragged import concatenated_ranges
+from whence._arrays import BLANK, Ints, concatenated_ranges
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.model.product import in_world, with_blank

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,16 +12,33 @@ from whence._arrays import Floats, Ints
 from whence.errors import ArgumentError
 from whence.model.machine import RewardMachine
 
-if TYPE_CHECKING:
-    from whence.analysis.sample import PosteriorSample
-
 SHARE = 0.95
 MOST_STATES = 5000
 DIGITS = 12  # weighted sums that agree so far are equal
 
 
+class Weighted(Protocol):
+    """Machines with weights, such as a `PosteriorSample`."""
+
+    @property
+    def alphabet(self) -> tuple[str, ...]:
+        """The symbols of all machines."""
+        ...
+
+    @property
+    def weights(self) -> Floats:
+        """float64[K], of each machine."""
+        ...
+
+    def heaviest(self, share: float) -> Weighted:
+        """Return the fewest machines that hold a share of the mass, the heaviest first."""
+        ...
+
+    def __iter__(self) -> Iterator[tuple[RewardMachine, float]]: ...
+
+
 def joint_machine(
-    sample: PosteriorSample,
+    sample: Weighted,
     share: float = SHARE,
     *,
     alphabet: Sequence[str] | None = None,

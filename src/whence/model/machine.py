@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +12,7 @@ import numpy.typing as npt
 from whence._arrays import Bools, Floats, Ints, frozen_own
 from whence.errors import MachineError
 from whence.model import canonical as tables
-
-if TYPE_CHECKING:
-    from whence.model.mdp import LabeledMDP
+from whence.model.conveniences import MachineMethods
 
 
 class Trace(NamedTuple):
@@ -40,7 +37,7 @@ class Arrow(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RewardMachine:
+class RewardMachine(MachineMethods):
     """A reward machine over an alphabet; state 0 is initial.
 
     Attributes:
@@ -69,32 +66,6 @@ class RewardMachine:
         object.__setattr__(self, "transitions", frozen_own(targets))
         object.__setattr__(self, "rewards", frozen_own(paid))
         object.__setattr__(self, "names", _checked_names(names, len(targets)))
-
-    @classmethod
-    def from_arrows(
-        cls, arrows: Iterable[str], alphabet: Iterable[str] | None = None
-    ) -> RewardMachine:
-        """Build a machine from lines such as `"holding -o/1-> over"`.
-
-        The first state named is initial. Several symbols are separated by commas; what is not
-        said stays put and pays 0. Without `alphabet`, symbols come in order of appearance.
-        """
-        from whence.io.arrows import tables
-
-        return cls(*tables(list(arrows), alphabet))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> RewardMachine:
-        """Read a machine; the file's ending says in which format."""
-        from whence import io as formats
-
-        return formats.load_machine(path)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the machine; the file's ending says in which format."""
-        from whence import io as formats
-
-        formats.save_machine(self, path)
 
     @property
     def n_states(self) -> int:
@@ -193,23 +164,6 @@ class RewardMachine:
         """Whether both machines pay the same rewards on every label sequence."""
         return self.difference(other) is None
 
-    def same_in(self, other: RewardMachine, mdp: LabeledMDP) -> bool:
-        """Whether both pay the same on every label sequence that the world can produce."""
-        return self.difference(other, mdp) is None
-
-    def difference(
-        self, other: RewardMachine, mdp: LabeledMDP | None = None
-    ) -> tuple[str, ...] | None:
-        """Return the shortest label sequence on which the rewards differ, or None.
-
-        With `mdp`, only sequences that this world can produce from its initial states count.
-        """
-        from whence.model import equivalence as compare
-
-        if mdp is None:
-            return compare.difference(self, other)
-        return compare.difference_in(self, other, mdp)
-
     def _renumbered(self, order: list[int]) -> RewardMachine:
         transitions, rewards = tables.renumber(self.transitions, self.rewards, order)
         return RewardMachine(self.alphabet, transitions, rewards, self._names_of(order))
@@ -232,16 +186,6 @@ class RewardMachine:
 
     def __repr__(self) -> str:
         return f"<RewardMachine: {self.n_states} states over {listed(self.alphabet)}>"
-
-    def __str__(self) -> str:
-        from whence.drawing import terminal
-
-        return terminal.machine_text(self)
-
-    def _repr_svg_(self) -> str:
-        from whence.drawing import machine_svg
-
-        return machine_svg(self)
 
 
 def default_names(n: int) -> tuple[str, ...]:

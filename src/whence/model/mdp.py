@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from whence._arrays import BLANK, Bools, Floats, Ints, frozen_own
-from whence._ragged import concatenated_ranges
+from whence._arrays import BLANK, Bools, Floats, Ints, concatenated_ranges, frozen_own
 from whence.errors import WhenceWarning, WorldError
 from whence.model import _world_checks as checks
-
-if TYPE_CHECKING:
-    from whence.envs.labelling import Label
-    from whence.model.demos import Demonstrations
-    from whence.model.grid import Grid
+from whence.model.conveniences import WorldMethods
+from whence.model.grid import Grid
 
 FEW = 8  # states from which walking one by one beats array operations
 MANY = 64  # states from which it no longer does
@@ -29,7 +23,7 @@ Labels = Sequence[str | None] | npt.NDArray[np.generic]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabeledMDP:
+class LabeledMDP(WorldMethods):
     """A world: transition probabilities, where episodes start, and a label or blank per state.
 
     The successors of action a in state s stand at `offsets[s * A + a]` up to the next offset,
@@ -153,94 +147,6 @@ class LabeledMDP:
             names=names,
         )
 
-    @classmethod
-    def from_map(cls, text: str, *, source: str = "map") -> LabeledMDP:
-        """Build a grid world from a drawing; `docs/maps.md` describes the format."""
-        from whence.io import map as map_format
-
-        return map_format.loads(text, source)
-
-    @classmethod
-    def from_gymnasium(
-        cls,
-        env: Any,
-        *,
-        label: Label,
-        alphabet: Iterable[str] | None = None,
-        actions: Sequence[str] | None = None,
-        initial: Any = None,
-        steps: int | None = None,
-        seed: int = 0,
-    ) -> LabeledMDP:
-        """Build the world of a Gymnasium environment; `docs/gymnasium.md` tells more.
-
-        State s is the environment's state s, counted from 0. Labels of steps, and states in
-        which some episodes end and others go on, need further states, which are appended;
-        `whence.envs.GymWorld.from_env` takes the same arguments and remembers what they stand for.
-
-        Args:
-            env: has a transition table, `env.unwrapped.P`, or discrete spaces.
-            label: a function of (state) or of (state, action, next state), which returns a
-                symbol, a set of propositions or None; or a mapping from states to such.
-            alphabet: the symbols; by default those of the labels, in order of appearance.
-            actions: a name for each.
-            initial: where episodes start, where a table comes without `initial_state_distrib`.
-            steps: explore so many steps and estimate a model, in place of a table.
-            seed: of the exploration.
-        """
-        from whence.envs.extra import need_gymnasium
-
-        need_gymnasium("LabeledMDP.from_gymnasium")
-        from whence.envs.world import GymWorld
-
-        return GymWorld.from_env(
-            env, label=label, alphabet=alphabet, actions=actions, initial=initial,
-            steps=steps, seed=seed,
-        ).mdp  # fmt: skip
-
-    @classmethod
-    def from_demonstrations(
-        cls,
-        demos: Demonstrations,
-        *,
-        labels: Mapping[str | int, str | None] | None = None,
-        alphabet: Iterable[str] | None = None,
-        actions: Sequence[str] | None = None,
-        smoothing: float = 0.1,
-    ) -> LabeledMDP:
-        """Estimate a world from demonstrations alone; `demos.coverage(world)` says how well.
-
-        Probabilities are Dirichlet means: `smoothing` is the weight, in steps, of a prior that is
-        uniform over the successors seen from a state under any action and the state itself. A
-        state-action pair that was never seen stays put, and stands in `unseen`. Episodes start
-        as often in a state as they do in the log.
-
-        Args:
-            demos: with labels, each state always having the same one, or with `labels` below.
-            labels: the symbol of each state, by name or number, in place of the log's.
-            alphabet: the symbols, in order; by default those of the log, sorted.
-            actions: the action names, where the log gives numbers.
-            smoothing: the weight of the prior; 0 takes the frequencies as they are.
-        """
-        from whence.model import estimation
-
-        return estimation.estimate(
-            demos, labels=labels, alphabet=alphabet, actions=actions, smoothing=smoothing
-        )
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> LabeledMDP:
-        """Read a world: `*.json`, `*.npz` or `*.map`."""
-        from whence import io as formats
-
-        return formats.load_world(path)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the world: `*.json`, `*.npz`, `*.map`, or a picture, `*.svg` or `*.png`."""
-        from whence import io as formats
-
-        formats.save_world(self, path)
-
     @property
     def n_states(self) -> int:
         """The number of states, S."""
@@ -357,20 +263,6 @@ class LabeledMDP:
             f"<LabeledMDP: {self.n_states} states, {self.n_actions} actions, "
             f"{self.n_transitions} transitions, alphabet ({', '.join(self.alphabet)})>"
         )
-
-    def __str__(self) -> str:
-        if self.grid is None:
-            return repr(self)
-        from whence.drawing import terminal
-
-        return terminal.grid_text(self)
-
-    def _repr_svg_(self) -> str | None:
-        if self.grid is None:
-            return None
-        from whence.drawing import grid_svg
-
-        return grid_svg(self)
 
 
 def _warn_unreadable(world: LabeledMDP, source: str) -> None:

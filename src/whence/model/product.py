@@ -117,3 +117,10 @@ def checked_sharpness(rewards: Floats, alpha: npt.ArrayLike, discount: float) ->
             "for differences of values that floating point does not hold; give a smaller alpha, "
             "or inf for an expert that always takes a best action"
         )
+
+
+def restricted(machine: RewardMachine, mdp: LabeledMDP) -> RewardMachine:
+    """Return the machine as it reads a world that shows some of its symbols."""
+    columns = [machine.index(symbol) for symbol in mdp.alphabet]
+    tables = machine.transitions[:, columns], machine.rewards[:, columns]
+    return RewardMachine(mdp.alphabet, *tables)

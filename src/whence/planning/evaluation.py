@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from whence._arrays import Floats, Ints
-from whence._ragged import concatenated_ranges, offsets_of
+from whence._arrays import Floats, Ints, concatenated_ranges, offsets_of
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.model.product import in_world, product, with_blank

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whence._arrays import Floats, Ints, frozen_own
+from whence._arrays import Floats, Ints, concatenated_ranges, frozen_own
 from whence.errors import ArgumentError, WhenceWarning
 from whence.likelihood import reference
+from whence.likelihood.compiled import compiled_q
 from whence.model.expert import Expert, best_actions, checked_discount, evenly
-from whence.model.joint import joint_machine
+from whence.model.joint import Weighted, joint_machine
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.model.product import checked_rewards, checked_sharpness, in_world, product
-from whence.planning.reliance import relied_on
 
-if TYPE_CHECKING:
-    from whence.analysis.sample import PosteriorSample
+WORTH = 1e-9  # a state from which less can be had is worth nothing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,17 +88,7 @@ def optimal_q(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Float
     return compiled_q(mdp, machine, discount)
 
 
-def compiled_q(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Floats:
-    """Return the same by the compiled engine, which takes a moment to load."""
-    from whence.likelihood import compiled
-
-    machine = in_world(machine, mdp)
-    checked_rewards(machine.rewards, checked_discount(discount))
-    values = compiled.optimal_values(mdp, machine, discount)
-    return product(mdp, machine).backup(values, discount)
-
-
-def plan(mdp: LabeledMDP, machine: RewardMachine | PosteriorSample, discount: float) -> Policy:
+def plan(mdp: LabeledMDP, machine: RewardMachine | Weighted, discount: float) -> Policy:
     """Return the policy that is optimal for a machine; equally good actions share evenly.
 
     For a sample of machines it is the policy with the best expected return over the heaviest
@@ -147,3 +135,34 @@ def _place(value: str | int, names: tuple[str, ...], what: str) -> int:
         + (", ..." if len(names) > 8 else "")
         + f" or a number from 0 to {len(names) - 1}"
     )
+
+
+def relied_on(mdp: LabeledMDP, policy: Policy, values: Floats) -> int:
+    """Return how many unseen pairs a policy counts on, where there is something to gain.
+
+    Args:
+        mdp: the world.
+        policy: what is done.
+        values: float64[n, S], what can be had from each state.
+    """
+    if mdp.unseen is None or not len(mdp.unseen):
+        return 0
+    n = policy.machine.n_states
+    chosen = policy.probabilities.reshape(n, -1) > 0
+    both = product(mdp, policy.machine)
+    reached = np.zeros(n * mdp.n_states, dtype=np.bool_)
+    frontier = mdp.initial_states.astype(np.int64)
+    reached[frontier] = True
+    while len(frontier):
+        memory, state = np.divmod(frontier, mdp.n_states)
+        pairs = state[:, None] * mdp.n_actions + np.arange(mdp.n_actions)
+        taken = chosen[memory[:, None], pairs]
+        pair, where = pairs[taken], np.broadcast_to(memory[:, None], pairs.shape)[taken]
+        entry = concatenated_ranges(mdp.offsets[pair], mdp.offsets[pair + 1])
+        counts = mdp.offsets[pair + 1] - mdp.offsets[pair]
+        following = both.targets[np.repeat(where, counts), entry]
+        frontier = np.unique(following[~reached[following]])
+        reached[frontier] = True
+    gain = reached & (values.reshape(-1) > WORTH)
+    relied = chosen[:, mdp.unseen] & gain.reshape(n, -1)[:, mdp.unseen // mdp.n_actions]
+    return int(relied.any(axis=0).sum())

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.analysis.design import restricted
 from whence.analysis.memoryless import pairs
-from whence.analysis.outliers import machine_states
 from whence.drawing import grid_svg
 from whence.drawing.overlay import SHADES, bounds
+from whence.likelihood.steps import machine_states
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
+from whence.model.product import restricted
 from whence.planning.policies import plan
 from whence.report import words
 from whence.report.html import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from whence import _files as files
+from whence._files import __version__
 from whence.report.alternatives import alternatives
 from whence.report.answer import answer
 from whence.report.diagnostics import diagnostics
@@ -62,8 +63,6 @@ PAGE = """<!DOCTYPE html>
 
 def render(study: Study) -> str:
     """Return the report on a study as one HTML document."""
-    from whence import __version__
-
     names = join(study.names[:3], ", ")
     more = Html(f" and {len(study.names) - 3} more" if len(study.names) > 3 else "")
     return fill(

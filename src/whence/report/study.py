@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from whence.analysis.design import restricted
+from whence._files import __version__
 from whence.errors import ArgumentError
 from whence.likelihood.posterior import Posterior, world_pairs
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
+from whence.model.product import restricted
 from whence.report.ladders import Ladders
 from whence.runs.events import OnEvent
 from whence.runs.held_out import MINUTES, HeldOut, held_out
@@ -150,8 +151,6 @@ class Study:
 def current_versions() -> dict[str, str]:
     """Return the versions of what is running now."""
     from importlib import metadata
-
-    from whence import __version__
 
     found = {"whence": __version__, "python": platform.python_version()}
     for package in ("numpy", "numba", "msgspec"):

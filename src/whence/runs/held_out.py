@@ -17,14 +17,14 @@ import numpy as np
 
 from whence._arrays import Floats, Ints
 from whence.analysis import memoryless
-from whence.analysis.outliers import steps
 from whence.errors import ArgumentError
+from whence.likelihood.compiled import compiled_q
 from whence.likelihood.posterior import Posterior
+from whence.likelihood.steps import steps
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
-from whence.planning.policies import compiled_q
 from whence.runs.events import OnEvent
 from whence.runs.inference import infer
 from whence.runs.result import Run
@@ -228,7 +228,7 @@ def _per_state(markov: Run, run: Run, mdp: LabeledMDP, demos: Demonstrations) ->
 def _of_machine(machine: RewardMachine, expert: Expert, run: Run, test: Pairs) -> Floats:
     """Return float64[E]: the log likelihood of each episode set aside."""
     posterior = Posterior(test, expert=expert, prior=run.prior, rewards=run.rewards)
-    found = steps(posterior, machine)
+    found = steps(posterior.worlds, machine.over(posterior.alphabet), posterior.expert)
     return found.by_episode(found.log_likelihood)
 
 
@@ -261,6 +261,6 @@ def _mean(sums: Floats, lengths: Ints) -> tuple[float, float]:
 
 
 def _same(one: RewardMachine, other: RewardMachine, mdp: LabeledMDP) -> bool:
-    from whence.analysis.design import restricted
+    from whence.model.product import restricted
 
     return restricted(one, mdp).same_in(restricted(other, mdp), mdp)

@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 
 from whence import _files as files
+from whence._files import __version__
 from whence.errors import FormatError, WhenceError
 from whence.io import demos_jsonl, demos_npz, documents, machine_json, world_json, world_npz
 from whence.likelihood.posterior import Worlds
@@ -83,8 +84,6 @@ Names = Sequence[tuple[str | None, str | None]]
 
 def begin(folder: Path, job: Job, names: Names, command: list[str] | None) -> Manifest:
     """Write the copies, then the manifest."""
-    from whence import __version__
-
     inputs = [
         Input(
             _copied(folder, f"world-{number}", _world(mdp), world),

@@ -103,7 +103,8 @@ class Run:
         """
         from whence.runs import arviz
 
-        return arviz.to_arviz(self)
+        found = arviz.variables(self.draws, self.posterior, self.method)
+        return arviz.to_arviz(found, self.temperature)
 
     def __repr__(self) -> str:
         return (

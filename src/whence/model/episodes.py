@@ -1,0 +1,148 @@
+"""Episodes, and the flat arrays that demonstrations keep them in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from whence._arrays import BLANK, UNSAID, Ints, frozen_own, offsets_of
+from whence.errors import DemonstrationsError
+
+
+class Episode(NamedTuple):
+    """One episode of T steps.
+
+    Attributes:
+        states: T or T + 1 world states.
+        actions: T actions.
+        labels: a symbol or None (blank) per state, in place of the world's; entry 0 is not read.
+        history: symbols read before the first state.
+    """
+
+    states: Sequence[int]
+    actions: Sequence[int]
+    labels: Sequence[str | None] | None = None
+    history: Sequence[str] = ()
+
+
+class Gathered(NamedTuple):
+    """Episodes one after the other; the fields are those of `Demonstrations`."""
+
+    states: Ints
+    state_offsets: Ints
+    actions: Ints
+    action_offsets: Ints
+    alphabet: tuple[str, ...]
+    labels: Ints | None
+    history: Ints
+    history_offsets: Ints
+
+
+def gathered(episodes: Sequence[Episode], place: Callable[[int], str]) -> Gathered:
+    """Return episodes as flat arrays; `place` says how messages call each of them."""
+    states, state_offsets = joined(
+        [_column(e.states, "states", place(i)) for i, e in enumerate(episodes)]
+    )
+    actions, action_offsets = joined(
+        [_column(e.actions, "actions", place(i)) for i, e in enumerate(episodes)]
+    )
+    index: dict[str, int] = {}
+    labels = None
+    if any(e.labels is not None for e in episodes):
+        labels, _ = joined([_labels(e, index, place(i)) for i, e in enumerate(episodes)])
+    history, history_offsets = joined(
+        [_history(e, index, place(i)) for i, e in enumerate(episodes)]
+    )
+    return Gathered(
+        states, state_offsets, actions, action_offsets, tuple(index), labels, history,
+        history_offsets,
+    )  # fmt: skip
+
+
+def joined(parts: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """Return ragged rows as one flat int32 array, and their offsets."""
+    lengths = np.array([len(part) for part in parts], dtype=np.int64)
+    flat = np.concatenate(parts) if len(parts) else np.zeros(0)
+    return flat.astype(np.int32), offsets_of(lengths)
+
+
+def _column(values: Sequence[int], what: str, place: str) -> Ints:
+    try:
+        array = np.asarray(values)
+    except (ValueError, OverflowError):
+        array = np.zeros(1)
+    if array.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise DemonstrationsError(f"{place}: {what} must be a list of whole numbers")
+    if array.min() < 0 or array.max() > 2**31 - 1:
+        position = int(np.argmax((array < 0) | (array > 2**31 - 1)))
+        raise DemonstrationsError(
+            f"{place}, {what}, entry {position}: {array[position]} is out of range; count from 0"
+        )
+    return array
+
+
+def _labels(episode: Episode, index: dict[str, int], place: str) -> Ints:
+    if episode.labels is None:
+        return np.full(len(episode.states), UNSAID)
+    if len(episode.labels) != len(episode.states):
+        raise DemonstrationsError(
+            f"{place}: {len(episode.labels)} labels for {len(episode.states)} states; "
+            "give one a state (null for blank)"
+        )
+    return np.array(
+        [
+            BLANK if s is None else _code(s, index, "labels", i, place)
+            for i, s in enumerate(episode.labels)
+        ],
+        dtype=np.int64,
+    )
+
+
+def _history(episode: Episode, index: dict[str, int], place: str) -> Ints:
+    codes = [_code(s, index, "history", i, place) for i, s in enumerate(episode.history)]
+    return np.array(codes, dtype=np.int64)
+
+
+def _code(symbol: object, index: dict[str, int], what: str, position: int, place: str) -> int:
+    if not isinstance(symbol, str) or not symbol:
+        raise DemonstrationsError(
+            f"{place}, {what}, entry {position}: {symbol!r} is not a symbol; "
+            "use a non-empty string"
+        )
+    return index.setdefault(symbol, len(index))
+
+
+def flat(values: npt.ArrayLike, what: str, source: str) -> Ints:
+    """Return whole numbers as a flat int32 array."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        array = np.zeros(1)
+    if array.size == 0:
+        array = np.zeros(array.shape, dtype=np.int32)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise DemonstrationsError(f"{source}: {what} is not a flat array of whole numbers")
+    if array.size and (int(array.min()) < UNSAID or int(array.max()) > 2**31 - 1):
+        raise DemonstrationsError(f"{source}: {what} holds numbers outside of 0 to {2**31 - 1}")
+    return frozen_own(array.astype(np.int32))
+
+
+def said(labels: Ints | None) -> Ints | None:
+    """Return the labels, or None where every one is left to the world."""
+    return None if labels is None or (labels == UNSAID).all() else labels
+
+
+def checked_offsets(values: npt.ArrayLike, what: str, source: str) -> Ints:
+    """Return where rows begin, int64[E + 1]."""
+    array = np.asarray(values)
+    good = array.ndim == 1 and array.size >= 1 and array.dtype.kind in "iu"
+    if not good or array[0] != 0 or (np.diff(array.astype(np.int64)) < 0).any():
+        raise DemonstrationsError(
+            f"{source}: {what} must start at 0 and never fall, one entry more than episodes"
+        )
+    return frozen_own(array.astype(np.int64))

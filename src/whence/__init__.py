@@ -25,8 +25,7 @@ from whence.runs.events import Event
 from whence.runs.inference import infer
 from whence.runs.result import Run
 from whence.runs.resuming import load, resume
-from whence.search.exhaustive import Exhaustive
-from whence.search.settings import Annealing, Tempering
+from whence.search.settings import Annealing, Exhaustive, Tempering
 
 __all__ = [
     "Annealing",

@@ -51,9 +51,9 @@ def test_a_killed_process_is_resumed_and_a_live_one_respected(
     process.communicate()
     assert cli.run(["status", str(run)]) == 0
     assert "killed; go on with: whence resume" in capsys.readouterr().out
-    done = whence.load(run).run.steps
+    done = whence.load(run).steps
     assert cli.run(["resume", str(run), "--steps", str(done + 20), "-q"]) == 0
-    assert whence.load(run).run.steps == done + 20
+    assert whence.load(run).steps == done + 20
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -221,7 +221,9 @@ def test_without_a_command_a_call_makes_the_run_again() -> None:
 
 def test_the_call_names_known_arrows_and_the_discounts_to_choose_among() -> None:
     study = studies.grid()
-    run = replace(study.run, inferred=("discount",))
+    job = study.run.job
+    unknown = replace(job.unknowns, discounts=(0.8, 0.9))
+    run = replace(study.run, job=replace(job, unknowns=unknown))
     told = replace(study, run=run, command="", fix=("a -c-> b",), discounts=(0.8, 0.9))
     shown = section(page(told), "recipe").all("pre")[0].text
     assert "discount=(0.8, 0.9)" in shown

@@ -41,13 +41,11 @@ def demonstrations(mdp: whence.LabeledMDP) -> whence.Demonstrations:
     return whence.simulate(mdp, task, Expert(20, 0.9), episodes=8, length=12, seed=3)
 
 
-def job(method: str, **changes: Any) -> whence.runs.job.Job:
-    """Return a small job."""
-    from whence.runs.inference import make_job
-
+def infer(method: str, **changes: Any) -> whence.Run:
+    """Make a small run."""
     mdp = world()
     said = METHODS[method] | {"states": 2, "method": method, "seed": 5} | changes
-    return make_job(mdp, demonstrations(mdp), **said)
+    return whence.infer(mdp, demonstrations(mdp), **said)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

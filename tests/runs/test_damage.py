@@ -15,7 +15,6 @@ from runs import small
 from whence.errors import FileError, WhenceError
 from whence.runs import checkpoint, searching
 from whence.runs.events import Event
-from whence.runs.inference import start
 from whence.runs.status import status_document
 
 
@@ -31,7 +30,7 @@ def halfway(tmp_path_factory: pytest.TempPathFactory) -> Path:
     before = searching.EVENT_SECONDS
     searching.EVENT_SECONDS = 0.0
     with pytest.raises(RuntimeError):
-        start(small.job("tempering"), folder=folder, checkpoint=0.0, on_event=stop)
+        small.infer("tempering", folder=folder, checkpoint=0.0, on_event=stop)
     searching.EVENT_SECONDS = before
     return folder
 
@@ -39,7 +38,7 @@ def halfway(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "whole"
-    start(small.job("tempering"), folder=folder)
+    small.infer("tempering", folder=folder)
     return folder
 
 

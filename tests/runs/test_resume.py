@@ -12,7 +12,6 @@ from runs import small
 from whence.errors import ArgumentError, FileError, FormatError
 from whence.runs import checkpoint, journal, searching
 from whence.runs.events import Event, OnEvent
-from whence.runs.inference import start
 from whence.runs.signals import Stopped
 from whence.search import tape
 
@@ -38,11 +37,11 @@ def _an_event_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("every", [0.0, 1e9])
 def test_a_broken_run_ends_as_an_unbroken_one(method: str, every: float, tmp_path: Path) -> None:
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    run = start(small.job(method), folder=whole, checkpoint=1e9)
-    alone = start(small.job(method))
+    run = small.infer(method, folder=whole, checkpoint=1e9)
+    alone = small.infer(method)
     last = 3 if method == "exhaustive" else 41
     with pytest.raises(_KillError):
-        start(small.job(method), folder=broken, checkpoint=every, on_event=_broken_at(2))
+        small.infer(method, folder=broken, checkpoint=every, on_event=_broken_at(2))
     with pytest.raises(_KillError):
         whence.resume(broken, checkpoint=every, on_event=_broken_at(last))
     again = whence.resume(broken)
@@ -60,7 +59,7 @@ def test_a_broken_run_ends_as_an_unbroken_one(method: str, every: float, tmp_pat
 def test_steps_are_written_once(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with pytest.raises(_KillError):
-        start(small.job("tempering"), folder=folder, checkpoint=0.0, on_event=_broken_at(30))
+        small.infer("tempering", folder=folder, checkpoint=0.0, on_event=_broken_at(30))
     found = checkpoint.read(folder)
     assert found is not None
     assert [part.rows for part in found.header.parts] == [1] * len(found.header.parts)
@@ -78,9 +77,9 @@ def test_a_long_run_keeps_evenly_spaced_steps_and_resumes_to_the_same(
 ) -> None:
     monkeypatch.setattr(tape, "MOST", 11)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    run = start(small.job(method), folder=whole, checkpoint=1e9)
+    run = small.infer(method, folder=whole, checkpoint=1e9)
     with pytest.raises(_KillError):
-        start(small.job(method), folder=broken, checkpoint=every, on_event=_broken_at(9))
+        small.infer(method, folder=broken, checkpoint=every, on_event=_broken_at(9))
     for last in (14, 31, 52):
         with pytest.raises(_KillError):
             whence.resume(broken, checkpoint=every, on_event=_broken_at(last))
@@ -93,7 +92,7 @@ def test_a_long_run_keeps_evenly_spaced_steps_and_resumes_to_the_same(
     assert found is not None
     named = {part.file for part in found.header.parts}
     assert {path.name for path in (broken / "steps").iterdir()} == named
-    assert whence.load(broken).run.steps == 60
+    assert whence.load(broken).steps == 60
     with pytest.raises(ArgumentError, match="steps is 60; the run has made 60 steps"):
         whence.resume(broken, steps=60)
 
@@ -108,21 +107,21 @@ def test_a_signal_stops_between_steps_and_keeps_the_last_one(number: int, tmp_pa
             os.kill(os.getpid(), number)
 
     with pytest.raises(Stopped, match=r"after 1[78] steps.*whence resume"):
-        start(small.job("tempering"), folder=folder, checkpoint=1e9, on_event=ask)
+        small.infer("tempering", folder=folder, checkpoint=1e9, on_event=ask)
     assert signal.getsignal(number) == usual
     assert journal.read(folder)[-1]["event"] == "stopped"
     found = checkpoint.read(folder)
     assert found is not None
     assert sum(part.rows for part in found.header.parts) in (17, 18)
     whence.resume(folder)
-    start(small.job("tempering"), folder=whole)
+    small.infer("tempering", folder=whole)
     assert small.contents(folder) == small.contents(whole)
 
 
 def test_a_run_of_annealing_can_be_extended_to_what_a_longer_one_finds(tmp_path: Path) -> None:
     short, long = tmp_path / "short", tmp_path / "long"
-    start(small.job("annealing"), folder=short)
-    start(small.job("annealing", steps=90), folder=long)
+    small.infer("annealing", folder=short)
+    small.infer("annealing", steps=90, folder=long)
     assert whence.resume(short).steps == 60
     with pytest.raises(ArgumentError, match=r"steps is 60; the run has made 60 steps"):
         whence.resume(short, steps=60)
@@ -135,7 +134,7 @@ def test_a_run_of_annealing_can_be_extended_to_what_a_longer_one_finds(tmp_path:
 def test_a_run_that_agreed_goes_on_to_the_last_step_when_extended(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     settings = whence.Tempering(rungs=3, warm_up=10, pace=10, steps=20_000, every=20, trips=1)
-    run = start(small.job("tempering", settings=settings), folder=folder)
+    run = small.infer("tempering", settings=settings, folder=folder)
     assert run.stopped == "agreed"
     more = whence.resume(folder, steps=run.steps + 50)
     assert (more.stopped, more.steps) == ("steps", run.steps + 50)
@@ -144,25 +143,25 @@ def test_a_run_that_agreed_goes_on_to_the_last_step_when_extended(tmp_path: Path
 
 def test_minutes_are_counted_over_all_sittings(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    run = start(small.job("tempering", minutes=1e-9), folder=folder)
+    run = small.infer("tempering", minutes=1e-9, folder=folder)
     assert run.stopped == "minutes"
     assert whence.resume(folder).stopped == "minutes"
     with pytest.raises(ArgumentError, match=r"minutes is 1e-09; the run has taken"):
         whence.resume(folder, minutes=1e-9)
     assert whence.resume(folder, minutes=60).stopped == "steps"
     whole = tmp_path / "whole"
-    start(small.job("tempering"), folder=whole)
+    small.infer("tempering", folder=whole)
     assert small.contents(folder) == small.contents(whole)
 
 
 def test_a_finished_run_is_left_as_it_is(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    run = start(small.job("tempering"), folder=folder)
+    run = small.infer("tempering", folder=folder)
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.name != "lock"}
     again = whence.resume(folder)
     assert again.score == run.score
     kept = whence.load(folder)
-    assert kept.run.score == run.score
+    assert kept.score == run.score
     assert kept.job.pairs[0][0] == small.world()
     assert kept.job.pairs[0][1] == small.demonstrations(small.world())
     assert before == {
@@ -173,8 +172,8 @@ def test_a_finished_run_is_left_as_it_is(tmp_path: Path) -> None:
 def test_an_unfinished_run_can_be_read(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with pytest.raises(_KillError):
-        start(small.job("tempering"), folder=folder, checkpoint=0.0, on_event=_broken_at(40))
-    run = whence.load(folder).run
+        small.infer("tempering", folder=folder, checkpoint=0.0, on_event=_broken_at(40))
+    run = whence.load(folder)
     assert run.stopped == "unfinished"
     assert 38 <= run.steps <= 41
     assert run.posterior is not None
@@ -182,7 +181,7 @@ def test_an_unfinished_run_can_be_read(tmp_path: Path) -> None:
 
 def test_a_change_is_refused_by_name(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    start(small.job("tempering"), folder=folder)
+    small.infer("tempering", folder=folder)
     for name, old, new in (
         ("manifest.json", b'"seed": 5', b'"seed": 6'),
         ("manifest.json", b'"rungs": 4', b'"rungs": 5'),
@@ -208,9 +207,8 @@ def test_a_change_is_refused_by_name(tmp_path: Path) -> None:
 
 def test_the_files_that_a_run_was_made_from_may_go_but_not_change(tmp_path: Path) -> None:
     folder, shown = tmp_path / "run", tmp_path / "d.jsonl"
-    job = small.job("tempering")
-    job.pairs[0][1].save(shown)
-    start(job, folder=folder, names=[("corridor", str(shown))])
+    small.demonstrations(small.world()).save(shown)
+    small.infer("tempering", folder=folder, names=[("corridor", str(shown))])
     content = shown.read_bytes()
     shown.write_bytes(content + content)
     with pytest.raises(FormatError, match=r"d.jsonl: changed since the run began; .*--copies"):
@@ -227,17 +225,17 @@ def test_a_second_process_is_refused_by_number(tmp_path: Path) -> None:
         with pytest.raises(FileError, match=f"process {os.getpid()} is working on this run"):
             whence.resume(folder)
 
-    start(small.job("tempering"), folder=folder, on_event=look)
+    small.infer("tempering", folder=folder, on_event=look)
     (folder / "lock").write_text("99999999\n")  # who held it is gone
     assert whence.resume(folder).steps == 60
 
 
 def test_a_taken_folder_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    start(small.job("annealing"), folder=folder)
+    small.infer("annealing", folder=folder)
     before = small.contents(folder)
     with pytest.raises(FileError, match=r"there is a run already; go on with it: whence resume"):
-        start(small.job("annealing", seed=6), folder=folder)
+        small.infer("annealing", seed=6, folder=folder)
     assert small.contents(folder) == before
     with pytest.raises(FormatError, match=r"no run: there is no manifest.json"):
         whence.resume(tmp_path)

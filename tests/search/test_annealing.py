@@ -11,7 +11,10 @@ from whence import Annealing, Expert, Posterior
 from whence._arrays import Floats
 from whence.errors import ArgumentError
 from whence.search import annealing, neighbours
-from whence.search.population import Population, scored
+from whence.search.annealing import scored
+from whence.search.machines import of_one_size, uniform
+from whence.search.target import Chains
+from whence.search.unknowns import Experts
 
 SHORT = Annealing(t0=2_000, t_min=40, beta_t=0.7, p0=0.5, p_min=0.2, beta_p=0.8, every=3, steps=40)
 
@@ -23,9 +26,10 @@ def posterior() -> Posterior:
     return Posterior(world.mdp, demos, expert=Expert(50, 0.92))
 
 
-def _population(likelihood: list[float], prior: list[float]) -> Population:
-    tables = np.zeros((len(prior), 1, 1), dtype=int), np.zeros((len(prior), 1, 1))
-    return Population(*tables, np.array(likelihood), np.array(prior))
+def _population(likelihood: list[float], prior: list[float]) -> Chains:
+    machines = of_one_size(*np.zeros((2, len(prior), 1, 1), dtype=int))
+    experts = Experts(np.ones(len(prior)), np.zeros(len(prior)), np.zeros(len(prior), dtype=int))
+    return Chains(machines, experts, np.array(likelihood), np.array(prior))
 
 
 def test_the_score_at_a_temperature_by_hand() -> None:
@@ -92,9 +96,8 @@ def test_a_recorded_run_recomputed_step_by_step(
         )
         assert info.p == pytest.approx(max(settings.p0 * settings.beta_p**decays, settings.p_min))
         here = before.current
-        tables = neighbours.KINDS[kind](
-            again, (here.transitions, here.rewards), posterior.levels, info.p
-        )
+        proposed = neighbours.KINDS[kind](again, here.machines, posterior.levels, info.p)
+        tables = proposed.tables(posterior.levels)
         uniforms = again.random(settings.runs)
         for run in range(settings.runs):
             machine = whence.RewardMachine(posterior.alphabet, tables[0][run], tables[1][run])
@@ -103,9 +106,9 @@ def test_a_recorded_run_recomputed_step_by_step(
             assert info.proposed.log_prior[run] == pytest.approx(prior, abs=1e-12)
             ratio = _ratio(here, info.proposed, run, info.temperature, rule)
             assert info.accepted[run] == (uniforms[run] < min(1.0, math.exp(min(ratio, 0.0))))
-            kept = tables if info.accepted[run] else (here.transitions, here.rewards)
-            assert (state.current.transitions[run] == kept[0][run]).all()
-            assert (state.current.rewards[run] == kept[1][run]).all()
+            kept = proposed if info.accepted[run] else here.machines
+            for now, then in zip(state.current.machines, kept, strict=True):
+                assert (now[run] == then[run]).all()
             accepted += int(info.accepted[run])
             rejected += int(not info.accepted[run])
         best = np.maximum(best, info.proposed.score(settings.t_min))
@@ -125,7 +128,7 @@ def _scores(posterior: Posterior, machine: whence.RewardMachine) -> tuple[float,
     return posterior.finest(machine), prior
 
 
-def _ratio(old: Population, new: Population, run: int, temperature: float, rule: str) -> float:
+def _ratio(old: Chains, new: Chains, run: int, temperature: float, rule: str) -> float:
     likelihood = float(new.log_likelihood[run] - old.log_likelihood[run])
     prior = float(new.log_prior[run] - old.log_prior[run])
     if rule == "standard":
@@ -155,12 +158,10 @@ def _rest(rng: np.random.Generator, state: annealing.State, posterior: Posterior
 
 def test_replaced_mixes_two_populations(posterior: Posterior) -> None:
     rng = np.random.default_rng(9)
-    first, second = (
-        scored(posterior, posterior.prior.sample(rng, 3, 3, posterior.levels, 4)) for _ in range(2)
-    )
+    first, second = (scored(posterior, uniform(rng, 4, 3, 3, posterior.levels)) for _ in range(2))
     mixed = first.replaced(second, np.array([True, False, True, False]))
     for run, source in enumerate((second, first, second, first)):
-        assert (mixed.transitions[run] == source.transitions[run]).all()
+        assert (mixed.machines.transitions[run] == source.machines.transitions[run]).all()
         assert mixed.score(3.0)[run] == source.score(3.0)[run]
     assert mixed.size == 4
 

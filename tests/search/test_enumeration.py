@@ -7,7 +7,7 @@ from support.problems import valid_machines
 from whence import RewardMachine
 from whence._arrays import Floats, Ints
 from whence.model.canonical import valid
-from whence.search.enumeration import WIDE, Space, count, structures
+from whence.search.enumeration import WIDE, Enumeration, count, structures
 
 SMALL = [(1, 1, 2), (1, 2, 3), (2, 1, 2), (2, 2, 2), (3, 1, 3), (3, 2, 2)]
 
@@ -17,14 +17,14 @@ def _machines(transitions: Ints, rewards: Floats) -> list[RewardMachine]:
     return [RewardMachine(alphabet, t, r) for t, r in zip(transitions, rewards, strict=True)]
 
 
-def _space(n: int, m: int, g: int) -> Space:
-    return Space(range(n, n + 1), m, (-1.0, 0.0, 2.0) if g == 3 else (0.0, 1.0))
+def _space(n: int, m: int, g: int) -> Enumeration:
+    return Enumeration(range(n, n + 1), m, (-1.0, 0.0, 2.0) if g == 3 else (0.0, 1.0))
 
 
 @pytest.mark.parametrize(("n", "m", "g"), SMALL)
 def test_every_machine_comes_once_and_in_canonical_form(n: int, m: int, g: int) -> None:
     space = _space(n, m, g)
-    found = _machines(*space.machines(np.arange(space.total)))
+    found = _machines(*space.machines(np.arange(space.total)).tables(space.levels))
     expected = {machine.canonical() for machine in _machines(*valid_machines(n, m, space.levels))}
     assert len(found) == count(n, m, g) == len(expected)
     assert set(found) == expected
@@ -33,7 +33,7 @@ def test_every_machine_comes_once_and_in_canonical_form(n: int, m: int, g: int) 
 
 def test_machines_come_in_lexicographic_order() -> None:
     space = _space(3, 2, 2)
-    transitions, rewards = space.machines(np.arange(space.total))
+    transitions, rewards = space.machines(np.arange(space.total)).tables(space.levels)
     rows = np.concatenate([transitions, rewards], axis=1).reshape(space.total, -1).tolist()
     assert rows == sorted(rows)
 
@@ -47,7 +47,7 @@ def test_the_numbers_of_machines() -> None:
 
 
 def test_a_range_of_sizes_is_numbered_through() -> None:
-    space = Space(range(1, 4), 2, (0.0, 1.0))
+    space = Enumeration(range(1, 4), 2, (0.0, 1.0))
     assert space.counts == (count(1, 2, 2), count(2, 2, 2), count(3, 2, 2)) == (3, 180, 13_608)
     assert space.edges == (0, 3, 183, 13_791)
     assert space.size_index(np.array([0, 2, 3, 182, 183, 13_790])).tolist() == [0, 0, 1, 1, 2, 2]
@@ -56,17 +56,17 @@ def test_a_range_of_sizes_is_numbered_through() -> None:
         starts.append(space.stop(starts[-1], 100))
     assert starts[:4] == [0, 3, 103, 183]
     assert len(starts) - 1 == space.batches(100) == 1 + 2 + 137
-    first = space.machines(np.array([3]))
-    alone = Space(range(2, 3), 2, (0.0, 1.0)).machines(np.array([0]))
+    first = space.machines(np.array([3])).tables(space.levels)
+    alone = Enumeration(range(2, 3), 2, (0.0, 1.0)).machines(np.array([0]))
     assert np.array_equal(first[0], alone[0])
     assert np.array_equal(first[1], alone[1])
 
 
 def test_numbers_beyond_64_bits_stand_for_machines_too() -> None:
-    space = Space(range(8, 9), 4, (0.0, 1.0, 2.0))
+    space = Enumeration(range(8, 9), 4, (0.0, 1.0, 2.0))
     assert space.total > WIDE**2
     positions = space.numbers([0, space.total // 3, space.total - 1])
-    transitions, rewards = space.machines(positions)
+    transitions, rewards = space.machines(positions).tables(space.levels)
     assert valid(transitions, rewards).all()
     assert all(machine == machine.canonical() for machine in _machines(transitions, rewards))
     assert (rewards[0] != 0).sum() == 1

@@ -14,12 +14,11 @@ from whence.likelihood import reference
 from whence.model.canonical import minimise_batch
 from whence.search import exhaustive
 from whence.search.draws import Draws
-from whence.search.enumeration import Space
-from whence.search.sizes import checked_sizes
+from whence.search.enumeration import Enumeration
+from whence.search.problem import checked_sizes
 
 EXPERT = Expert(4.0, 0.8)
 PRIOR = Prior(0.55, 0.6)
-ALONE = np.random.default_rng(0)  # the method draws nothing
 
 
 def _world(seed: int, symbols: int = 2) -> tuple[LabeledMDP, Demonstrations]:
@@ -106,7 +105,7 @@ def _finished(
 ) -> exhaustive.State:
     target = _posterior()
     while not state.complete and state.step < most:
-        state, _ = exhaustive.step(ALONE, state, target, settings)
+        state, _ = exhaustive.step(state, target, settings)
     return state
 
 
@@ -120,12 +119,12 @@ def _same(a: exhaustive.State, b: exhaustive.State) -> bool:
 
 def test_a_state_is_all_that_the_next_step_needs() -> None:
     settings = Exhaustive(batch=50, nats=3, keep=40)
-    start = exhaustive.init(ALONE, _posterior(), range(1, 4), settings)
+    start = exhaustive.init(_posterior(), range(1, 4), settings)
     unbroken = _finished(start, settings)
     half = _finished(start, settings, most=100)
     assert 0 < half.position < half.space.total
     again = exhaustive.State(
-        half.step, half.position, Space(range(1, 4), 2, (0.0, 1.0)),
+        half.step, half.position, Enumeration(range(1, 4), 2, (0.0, 1.0)),
         exhaustive.Kept(*(getattr(half.kept, f.name).copy() for f in fields(exhaustive.Kept))),
         half.log_dropped.copy(),
     )  # fmt: skip

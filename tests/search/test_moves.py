@@ -10,8 +10,9 @@ from scipy import stats
 
 from whence._arrays import Floats, Ints
 from whence.model.prior import Prior
+from whence.search.machines import Machines
 from whence.search.moves import MOVES, usable
-from whence.search.space import Machines, Space
+from whence.search.space import Space
 
 SAMPLES = 300_000
 LEAST_P = 1e-4
@@ -63,7 +64,7 @@ def _codes(machines: Machines, space: Space) -> Ints:
 
 def _likelihood(machines: Machines, space: Space) -> Floats:
     """Return float64[B]: some log likelihood that does not depend on the labels of states."""
-    rewards = space.rewards(machines)
+    _, rewards = machines.tables(space.levels)
     state = np.zeros(len(machines.n_states), dtype=np.int64)
     row = np.arange(len(state))
     total = np.zeros(len(state))

@@ -5,25 +5,32 @@ import math
 import numpy as np
 import pytest
 
-from whence._arrays import Floats, Ints
+from whence._arrays import Ints
 from whence.errors import ArgumentError
 from whence.model.canonical import valid
 from whence.search import neighbours
-from whence.search.population import check_space, uniform, until_valid
+from whence.search.machines import (
+    Machines,
+    check_space,
+    of_one_size,
+    uniform,
+    until_valid,
+)
 
 LEVELS = (0.0, 1.0, 2.0)
 
 
-def _task(size: int) -> tuple[Ints, Floats]:
+def _task(size: int) -> Machines:
     """Return copies of a machine of which almost every neighbour is valid: 3 states, 2 symbols."""
     transitions = np.array([[1, 2], [2, 0], [0, 1]])
-    rewards = np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 2.0]])
-    return np.repeat(transitions[None], size, 0), np.repeat(rewards[None], size, 0)
+    paid = np.array([[0, 1], [2, 0], [1, 2]])
+    return of_one_size(np.repeat(transitions[None], size, 0), np.repeat(paid[None], size, 0))
 
 
-def _changes(old: tuple[Ints, Floats], new: tuple[Ints, Floats]) -> Ints:
+def _changes(old: Machines, new: Machines) -> Ints:
     """Return int[B]: how many of the entries differ."""
-    differ = [(a != b).reshape(len(a), -1).sum(axis=1) for a, b in zip(old, new, strict=True)]
+    tables = zip(old[:2], new[:2], strict=True)
+    differ = [(a != b).reshape(len(a), -1).sum(axis=1) for a, b in tables]
     return np.asarray(differ[0] + differ[1])
 
 
@@ -59,7 +66,7 @@ def test_one_changes_exactly_one_entry_each_as_often() -> None:
     new = neighbours.one(np.random.default_rng(2), old, LEVELS, 0.5)
     assert (_changes(old, new) == 1).all()
     entries = np.concatenate(
-        [(a != b).mean(axis=0).ravel() for a, b in zip(old, new, strict=True)]
+        [(a != b).mean(axis=0).ravel() for a, b in zip(old[:2], new[:2], strict=True)]
     )
     error = math.sqrt(1 / 12 * 11 / 12 / size)
     assert np.abs(entries - 1 / 12).max() < 4.5 * error
@@ -68,8 +75,8 @@ def test_one_changes_exactly_one_entry_each_as_often() -> None:
 def test_changed_entries_take_every_other_value_equally_often() -> None:
     size = 30_000
     old = _task(size)
-    transitions, rewards = neighbours.one(np.random.default_rng(3), old, LEVELS, 0.5)
-    for table, before, values in ((transitions, 1, (0, 2)), (rewards, 0.0, (1.0, 2.0))):
+    new = neighbours.one(np.random.default_rng(3), old, LEVELS, 0.5)
+    for table, before, values in ((new.transitions, 1, (0, 2)), (new.paid, 0, (1, 2))):
         entry = table[:, 0, 0]
         changed = entry[entry != before]
         assert set(changed.tolist()) == set(values)
@@ -86,10 +93,10 @@ def test_neighbours_are_valid_different_and_pay_levels(
     rng = np.random.default_rng(4)
     old = uniform(rng, 500, n, m, levels)
     new = neighbours.KINDS[kind](rng, old, levels, 0.4)
-    assert valid(*new).all()
+    assert valid(*new.tables(levels)).all()
     assert (_changes(old, new) >= 1).all()
-    assert np.isin(new[1], levels).all()
-    assert new[0].shape == (500, n, m)
+    assert np.isin(new.paid, np.arange(len(levels))).all()
+    assert new.transitions.shape == (500, n, m)
 
 
 def test_the_neighbours_of_each_machine_do_not_depend_on_the_others_values() -> None:
@@ -100,7 +107,8 @@ def test_the_neighbours_of_each_machine_do_not_depend_on_the_others_values() -> 
 
 
 def test_random_machines_are_uniform_over_the_valid_ones() -> None:
-    transitions, rewards = uniform(np.random.default_rng(7), 20_000, 2, 1, (0.0, 1.0))
+    found = uniform(np.random.default_rng(7), 20_000, 2, 1, (0.0, 1.0))
+    transitions, rewards = found.tables((0.0, 1.0))
     codes = np.concatenate([transitions, rewards], axis=1).reshape(-1, 4) @ [8, 4, 2, 1]
     counts = np.bincount(codes.astype(int), minlength=16)
     # state 0 must lead to state 1, and one of the rewards must be 1: 2 * 3 machines
@@ -116,8 +124,8 @@ def test_searches_without_an_end_are_refused() -> None:
         check_space(2, 0, (0.0, 1.0))
     check_space(1, 1, LEVELS)
 
-    def never(rows: Ints) -> tuple[Ints, Floats]:
-        return np.zeros((len(rows), 1, 1), dtype=int), np.zeros((len(rows), 1, 1))
+    def never(rows: Ints) -> Machines:
+        return of_one_size(*np.zeros((2, len(rows), 1, 1), dtype=int))
 
     with pytest.raises(ArgumentError, match=r"no valid machine in 20000 draws with .*: lower p0"):
-        until_valid(never, 2, neighbours.CURE)
+        until_valid(never, 2, 0, neighbours.CURE)

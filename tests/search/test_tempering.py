@@ -82,7 +82,7 @@ def test_samples_have_the_exact_posterior(n: int, place: int) -> None:
     assert sampled.draws is not None
     wanted = np.append(exact.weights, 0.0)
     distance = 0.5 * np.abs(_frequencies(sampled.draws, exact) - wanted).sum()
-    noise = _expected_distance(wanted, sampled.posterior.effective_size)
+    noise = _expected_distance(wanted, sampled.posterior.ess)
     assert distance < 0.03
     assert distance < 3 * noise
 
@@ -109,7 +109,7 @@ def test_a_move_without_its_ratio_is_found_out(monkeypatch: pytest.MonkeyPatch) 
     wanted = np.append(exact.weights, 0.0)
     distance = 0.5 * np.abs(_frequencies(sampled.draws, exact) - wanted).sum()
     assert distance > 0.03
-    assert distance > 3 * _expected_distance(wanted, sampled.posterior.effective_size)
+    assert distance > 3 * _expected_distance(wanted, sampled.posterior.ess)
 
 
 @pytest.mark.slow

@@ -50,7 +50,7 @@ from whence.runs import checkpoint, journal, manifest
 from whence.runs.keeper import Keeper
 from whence.runs.resuming import _kept_job
 from whence.runs.status import status_document
-from whence.search.sizes import checked_sizes
+from whence.search.problem import checked_sizes
 from whence.search.unknowns import unknowns
 
 ALPHABET = ("c", "o", "*")

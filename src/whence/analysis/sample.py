@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,8 +19,14 @@ from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine, listed
 from whence.model.mdp import LabeledMDP
+from whence.search.diagnostics import (
+    Agreement,
+    Frequencies,
+    Summary,
+    frequencies,
+    summarised,
+)
 from whence.search.draws import Draws
-from whence.search.precision import Agreement, Precision, Summary, precision, summarised
 
 Worlds = LabeledMDP | Sequence[LabeledMDP] | Sequence[tuple[LabeledMDP, Demonstrations]]
 
@@ -63,7 +70,8 @@ class PosteriorSample:
         alpha: of the expert, over the whole sample.
         lapse: of the expert, over the whole sample.
         discount: of the expert, over the whole sample.
-        effective_size: how many independent draws would be as exact; infinite for exact weights.
+        ess: the effective sample size: how many independent draws would be as exact; infinite
+            for exact weights.
         agreement: between independent ladders; None for one, and for exact weights.
         size: the number of draws.
         members: every different machine; `pays` and `n_states` read them.
@@ -77,7 +85,7 @@ class PosteriorSample:
     alpha: Summary
     lapse: Summary
     discount: Summary
-    effective_size: float
+    ess: float
     agreement: Agreement | None
     size: int
     members: Members
@@ -95,7 +103,7 @@ class PosteriorSample:
         _check(draws, symbols, places)
         members, kind = _members(draws, language(places, symbols))
         weights = np.bincount(members.owner, weights=members.weight)
-        exactness = _precision(draws, members.owner[kind], len(weights))
+        exactness = _exactness(draws, members.owner[kind], len(weights))
         return cls(
             alphabet=symbols,
             worlds=places,
@@ -105,11 +113,17 @@ class PosteriorSample:
             alpha=summarised(draws.alpha, draws.weight),
             lapse=summarised(draws.lapse, draws.weight),
             discount=summarised(draws.discount, draws.weight),
-            effective_size=exactness.effective_size,
+            ess=exactness.ess,
             agreement=exactness.agreement,
             size=draws.size,
             members=members,
         )
+
+    @property
+    def effective_size(self) -> float:
+        """The old name of `ess`."""
+        warnings.warn("effective_size is called ess now", DeprecationWarning, stacklevel=2)
+        return self.ess
 
     @property
     def best(self) -> RewardMachine:
@@ -189,11 +203,11 @@ class PosteriorSample:
 
     def __repr__(self) -> str:
         best = f"the best {self.weights[0]:.1%}"
-        if math.isinf(self.effective_size):
+        if math.isinf(self.ess):
             return f"<PosteriorSample: {len(self)} machines, {best}, exact>"
         return (
             f"<PosteriorSample: {len(self)} machines, {best} ± {self.errors[0]:.1%}, "
-            f"{self.size} draws worth {self.effective_size:.0f}>"
+            f"{self.size} draws worth {self.ess:.0f}>"
         )
 
 
@@ -237,10 +251,10 @@ def _machines(alphabet: tuple[str, ...], members: Members) -> tuple[RewardMachin
     )
 
 
-def _precision(draws: Draws, classes: Ints, n_classes: int) -> Precision:
+def _exactness(draws: Draws, classes: Ints, n_classes: int) -> Frequencies:
     if draws.exact:
-        return Precision(np.zeros(n_classes), math.inf, None)
-    return precision(classes, draws.ladder, n_classes)
+        return Frequencies(np.zeros(n_classes), math.inf, None)
+    return frequencies(classes, draws.ladder, n_classes)
 
 
 def _distribution(totals: Floats, weight: Floats) -> dict[float, float]:

@@ -88,15 +88,16 @@ def _inferred(given: World, seed: int, folder: str, out: Output) -> Run:
     from whence.cli.inputs import INFERENCE_ALPHA
     from whence.cli.live import watching
     from whence.model.expert import Expert
-    from whence.runs.inference import make_job, start
+    from whence.runs.inference import infer
 
-    job = make_job(
-        given.mdp, given.demonstrations(seed), states=given.task.n_states, rewards=given.rewards,
-        expert=Expert(INFERENCE_ALPHA, given.expert.discount), seed=seed,
-    )  # fmt: skip
     with watching(out) as show:
-        return start(
-            job,
+        return infer(
+            given.mdp,
+            given.demonstrations(seed),
+            states=given.task.n_states,
+            rewards=given.rewards,
+            expert=Expert(INFERENCE_ALPHA, given.expert.discount),
+            seed=seed,
             folder=folder,
             names=[(given.name, None)],
             command=_command(given, seed),

@@ -12,7 +12,7 @@ from whence.model.machine import number
 from whence.runs import folder
 from whence.runs.posterior_document import telling_document
 from whence.runs.result import Run
-from whence.search.precision import Summary
+from whence.search.diagnostics import Summary
 
 if TYPE_CHECKING:
     from rich.table import Table

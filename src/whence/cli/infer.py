@@ -10,8 +10,7 @@ import click
 from whence.cli.console import Output, output_options, typed
 
 if TYPE_CHECKING:
-    from whence.search.exhaustive import Exhaustive
-    from whence.search.settings import Annealing, Tempering
+    from whence.search.settings import Annealing, Exhaustive, Tempering
 
 ANNEALING = {
     "t0": (float, "First temperature."),
@@ -80,17 +79,19 @@ def command(
     from whence.cli import findings, inputs
     from whence.cli.live import watching
     from whence.model.demos import Demonstrations
-    from whence.runs import inference
+    from whence.runs.inference import infer
     from whence.runs.keeper import check_free
 
     check_free(output)
     given = inputs.setting(world, start)
     inputs.warn_estimated(given, world, out)
     seen = Demonstrations.load(demos, given.mdp)
-    job = inference.make_job(given.mdp, seen, **_arguments(given, **said))
+    asked = _arguments(given, **said)
     with watching(out) as show:
-        run = inference.start(
-            job,
+        run = infer(
+            given.mdp,
+            seen,
+            **asked,
             folder=output,
             names=[(world, demos)],
             command=typed(),
@@ -120,7 +121,7 @@ def _arguments(
     fix: str | None,
     **settings: Any,
 ) -> dict[str, Any]:
-    """Return what the options mean to `make_job`."""
+    """Return what the options mean to `infer`."""
     from whence.cli import inputs
 
     return {
@@ -216,8 +217,7 @@ def _settings(
 ) -> Annealing | Exhaustive | Tempering | None:
     """Return the settings of a method that the options describe; they must be its own."""
     from whence.errors import ArgumentError
-    from whence.search.exhaustive import Exhaustive
-    from whence.search.settings import Tempering
+    from whence.search.settings import Exhaustive, Tempering
 
     said = {name: value for name, value in options.items() if value is not None}
     for name, value in said.items():

@@ -63,7 +63,9 @@ def study_of(
     from whence.runs.resuming import load
     from whence.runs.status import status_document
 
-    run, job, manifest = load(folder, threads=threads)
+    run = load(folder, threads=threads)
+    job, manifest = run.job, run.manifest
+    assert manifest is not None  # a run that was read has one
     called = [
         (
             _short(each.world.name, f"world {number}"),

@@ -88,26 +88,32 @@ def _ranks(rows: Floats | Ints) -> Ints:
     return inverse.reshape(-1)
 
 
-def valid(transitions: Ints, rewards: Floats) -> Bools:
+def valid(transitions: Ints, rewards: Floats | Bools, n_states: Ints | None = None) -> Bools:
     """Return bool[B]: every state is reachable from 0 and some reward is not 0.
 
     Args:
         transitions: int[B, n, m].
-        rewards: float[B, n, m].
+        rewards: float[B, n, m], or bool[B, n, m]: whether an arrow pays.
+        n_states: int[B], how many rows of each machine are states, the first ones; none of the
+            others may be reached. By default all are.
     """
-    return np.asarray(reachable(transitions).all(axis=1) & (rewards != 0).any(axis=(1, 2)))
+    size, n, _ = transitions.shape
+    states = np.ones((size, n), dtype=np.bool_)
+    if n_states is not None:
+        states = np.arange(n) < n_states[:, None]
+    pays = ((rewards != 0) & states[:, :, None]).any(axis=(1, 2))
+    return np.asarray(pays & (reachable(transitions) == states).all(axis=1))
 
 
 def reachable(transitions: Ints) -> Bools:
     """Return bool[B, n]: whether a state is reachable from 0, in int[B, n, m]."""
-    size, n, m = transitions.shape
+    size, n, _ = transitions.shape
+    leads = np.zeros((size, n, n), dtype=np.bool_)
+    leads[np.arange(size)[:, None, None], np.arange(n)[None, :, None], transitions] = True
     reached = np.zeros((size, n), dtype=np.bool_)
     reached[:, 0] = True
-    machine = np.arange(size)[:, None, None]
     for _ in range(n - 1):
-        sources = np.broadcast_to(reached[:, :, None], (size, n, m))
-        grown = reached.copy()
-        grown[np.broadcast_to(machine, (size, n, m))[sources], transitions[sources]] = True
+        grown = reached | (reached[:, :, None] & leads).any(axis=1)
         if (grown == reached).all():
             break
         reached = grown

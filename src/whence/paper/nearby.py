@@ -13,9 +13,10 @@ from whence.model.canonical import valid
 from whence.paper.triples import PAPER, Job, inferred
 from whence.paper.words import aligned
 from whence.paper.worlds import BUILT_IN
-from whence.search.population import Tables
 
 CLOSE = 1e-6
+
+Tables = tuple[Ints, Floats]
 
 
 @dataclass(frozen=True)

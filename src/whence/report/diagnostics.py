@@ -13,6 +13,7 @@ from whence.report import words
 from whence.report.html import Html, bullets, figure, fill, join, paragraph, section, table
 from whence.report.ladders import ladder_parts
 from whence.report.study import Study
+from whence.search.diagnostics import MOST_ERRORS
 
 SHOWN = 6  # lines of a chart
 SETTLED = 0.2  # the first share of the steps may lie below the chart
@@ -73,8 +74,8 @@ def _figures(study: Study) -> Html:
 
 def _sampled(sample: PosteriorSample) -> list[list[str]]:
     rows = [["draws", f"{sample.size:,}", "machines of the sample"]]
-    if math.isfinite(sample.effective_size):
-        worth = f"{sample.effective_size:,.0f}"
+    if math.isfinite(sample.ess):
+        worth = f"{sample.ess:,.0f}"
         rows.append(["effective sample size", worth, "independent draws that would be as exact"])
     if sample.agreement is not None:
         apart = sample.agreement
@@ -82,7 +83,7 @@ def _sampled(sample: PosteriorSample) -> list[list[str]]:
             [
                 "largest gap between ladders",
                 f"{apart.largest:.1f}",
-                "in standard errors; fine up to 4",
+                f"in standard errors; fine up to {MOST_ERRORS:g}",
             ]
         )
         rows.append(

@@ -20,13 +20,12 @@ import numpy as np
 from whence import _files as files
 from whence.errors import FormatError
 from whence.io import arrays
-from whence.runs.job import Job
 from whence.runs.walk import Walk
-from whence.search.methods import Row
-from whence.search.problem import Problem
+from whence.search.method import Row
 from whence.search.tape import Tape
 
-TAG = "whence/checkpoint/1"
+TAG = "whence/checkpoint/2"
+READ = ("whence/checkpoint/1", TAG)  # in 1, annealing kept its machines otherwise
 NAME = "checkpoint.npz"
 STEPS = "steps"
 HEADER = "header"
@@ -54,7 +53,7 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
     """What a checkpoint says beside the arrays of the state.
 
     Attributes:
-        format: `whence/checkpoint/1`.
+        format: `whence/checkpoint/2`.
         job: what the run was asked to do, as in the manifest.
         settings: the method's, as extended.
         minutes: the limit, as extended.
@@ -143,32 +142,54 @@ def read(folder: Path) -> Found | None:
         header = msgspec.json.decode(str(text), type=Header)
     except (msgspec.DecodeError, RecursionError) as error:
         raise FormatError(f"{path}: header: {error}; the file is damaged: {_CURE}") from None
-    if header.format != TAG:
+    if header.format not in READ:
         raise FormatError(f"{path}: format is {header.format!r}; this file must say {TAG!r}")
     return Found(header, fields)
 
 
-def restored(folder: Path, found: Found, fresh: Walk, job: Job, problem: Problem) -> Walk:
+def restored(folder: Path, found: Found, fresh: Walk) -> Walk:
     """Return the search where the checkpoint left it; `fresh` is one that has just begun."""
     source = str(folder / NAME)
     header = found.header
-    state = filled(fresh.state, found.fields, "state", source)
-    rows: list[Row] = []
+    fields = _upgraded(found.fields, fresh)
+    state = filled(fresh.state, fields, "state", source)
+    rows: list[Any] = []
     records: list[Any] = []
     for part in header.parts:
         place = files.own(folder, f"{STEPS}/{_plain(part.file, source)}")
         inside = _part(place, part)
-        record = job.how.recorded(fresh.state)
+        record = fresh.method.recorded(fresh.state)
         for name, like, blocks in (("rows", _ROW, rows), ("records", record, records)):
             if any(key.startswith(f"{name}.") for key in inside):
                 blocks.append(filled(like, inside, name, str(place), stacked=True))
     for block in (None, *records):
-        if not job.how.sound(state, block, problem):
+        if not fresh.method.sound(state, block):
             raise FormatError(f"{source}: a number is out of range; {_CURE}")
     tapes = _tape(rows, header.rows, source), _tape(records, header.records, source)
-    walk = Walk(fresh.rng, state, *tapes, header.seconds)
+    walk = Walk(fresh.method, fresh.rng, state, *tapes, header.seconds)
     _set_generator(walk.rng, header.generator, source)
     return walk
+
+
+def _upgraded(fields: arrays.Arrays, fresh: Walk) -> arrays.Arrays:
+    """Return the arrays of a checkpoint as they are named now.
+
+    In `whence/checkpoint/1` annealing kept rewards in the place of their levels, beside the
+    scores, and did not repeat the expert, which is filled in from the job.
+    """
+    if "state.current.rewards" not in fields:
+        return fields
+    result = dict(fields)
+    levels = fresh.method.problem.posteriors[0].levels
+    for part in ("state.current", "state.best"):
+        rewards = result.pop(f"{part}.rewards")
+        transitions = result.pop(f"{part}.transitions", np.zeros((0, 0, 0), dtype=np.int64))
+        sizes = np.full(len(transitions), transitions.shape[-2], dtype=np.int64)
+        result[f"{part}.machines.transitions"] = transitions
+        result[f"{part}.machines.paid"] = np.searchsorted(levels, rewards).astype(np.int64)
+        result[f"{part}.machines.n_states"] = sizes
+        result |= flattened(fresh.state.best.experts, f"{part}.experts")
+    return result
 
 
 def flattened(value: Any, name: str) -> arrays.Arrays:

@@ -24,9 +24,8 @@ from whence.runs.outcome import finished
 from whence.runs.result import Run
 from whence.runs.searching import Search
 from whence.runs.walk import Walk
-from whence.search.methods import Method
 from whence.search.methods import method as find_method
-from whence.search.sizes import Sizes, checked_sizes
+from whence.search.problem import Sizes, checked_sizes
 from whence.search.unknowns import unknowns
 
 
@@ -53,6 +52,8 @@ def infer(
     folder: str | os.PathLike[str] | None = None,
     checkpoint: float | None = None,
     on_event: OnEvent | None = None,
+    names: Names | None = None,
+    command: list[str] | None = None,
 ) -> Run:
     """Return the machine that explains the demonstrations best, and how sure that is.
 
@@ -79,74 +80,24 @@ def infer(
         folder: a new folder to keep the run in, so that it survives a kill: see `resume`.
         checkpoint: seconds between two checkpoints in the folder; 10 by default.
         on_event: called with an `Event` as the run begins, a few times a second, and at its end.
+        names: what each world and its demonstrations are called, for the folder's manifest.
+        command: what was typed, for the folder's manifest.
     """
-    job = make_job(
-        mdp, demos, states=states, expert=expert, alpha=alpha, lapse=lapse, discount=discount,
-        rewards=rewards, prior=prior, temperature=temperature, method=method, settings=settings,
-        init=init, fix=fix, seed=seed, steps=steps, minutes=minutes,
-    )  # fmt: skip
-    return start(job, folder=folder, checkpoint=checkpoint, threads=threads, on_event=on_event)
-
-
-def make_job(
-    mdp: LabeledMDP | Worlds,
-    demos: Demonstrations | None = None,
-    *,
-    states: Sizes,
-    expert: Expert | None = None,
-    alpha: float | str | None = None,
-    lapse: float | str | None = None,
-    discount: float | str | Sequence[float] | None = None,
-    rewards: tuple[float, ...] = (0.0, 1.0),
-    prior: Prior | None = None,
-    temperature: float | None = None,
-    method: str = "tempering",
-    settings: Any = None,
-    init: RewardMachine | None = None,
-    fix: Sequence[str] = (),
-    seed: int = 0,
-    steps: int | None = None,
-    minutes: float | None = None,
-) -> Job:
-    """Return what a run is asked to do; the arguments are those of `infer`."""
     if minutes is not None:
         check_minutes(minutes)
-    return Job(
+    job = Job(
         pairs=world_pairs(mdp, demos),
         unknowns=unknowns(expert, alpha, lapse, discount),
         sizes=checked_sizes(states),
         rewards=rewards,
         prior=prior or Prior(),
         method=method,
-        settings=_settled(find_method(method), settings, steps, temperature),
+        settings=_settled(find_method(method).settings_type, settings, steps, temperature),
         seed=checked_seed(seed),
         fix=tuple(fix),
         init=init,
         minutes=minutes,
     )
-
-
-def start(
-    job: Job,
-    *,
-    folder: str | os.PathLike[str] | None = None,
-    names: Names | None = None,
-    command: list[str] | None = None,
-    checkpoint: float | None = None,
-    threads: int | None = None,
-    on_event: OnEvent | None = None,
-) -> Run:
-    """Carry out a job from its beginning.
-
-    Args:
-        job: what to do.
-        folder: a new folder to keep the run in.
-        names: what the user called each world and its demonstrations.
-        command: what the user typed.
-        checkpoint: seconds between two checkpoints.
-        threads: how many to use.
-        on_event: called with each `Event`.
-    """
     began = time.perf_counter()
     if folder is not None:
         keeper.check_free(folder)
@@ -159,13 +110,12 @@ def start(
         return finished(Search(job, problem, walk, kept, on_event, stop), events.STARTED)
 
 
-def _settled(how: Method, settings: Any, steps: int | None, temperature: float | None) -> Any:
+def _settled(kind: type, settings: Any, steps: int | None, temperature: float | None) -> Any:
     """Return the settings to use: those given or the defaults, with what else was asked for."""
-    kind = type(how.defaults)
-    chosen = how.defaults if settings is None else settings
-    if not isinstance(chosen, kind):
+    chosen: Any = kind() if settings is None else settings
+    if type(chosen) is not kind:
         raise ArgumentError(f"settings are {chosen!r}; give {kind.__name__} settings")
     if steps is not None:
         check_steps(chosen, steps)
-        chosen = replace(chosen, steps=steps)
-    return chosen if temperature is None else how.with_temperature(chosen, temperature)
+        chosen = replace(chosen, steps=steps)  # type: ignore[type-var]
+    return chosen if temperature is None else chosen.at(temperature)

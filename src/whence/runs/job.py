@@ -15,7 +15,8 @@ from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior
 from whence.model.product import checked_sharpness
-from whence.search.methods import Method, method
+from whence.search.method import Method
+from whence.search.methods import method
 from whence.search.problem import Problem
 from whence.search.unknowns import ALPHAS, Unknowns
 
@@ -50,10 +51,9 @@ class Job:
     init: RewardMachine | None = None
     minutes: float | None = None
 
-    @property
-    def how(self) -> Method:
-        """The method."""
-        return method(self.method)
+    def search(self, problem: Problem) -> Method[Any, Any, Any]:
+        """Return the method, at work on a problem."""
+        return method(self.method)(problem, self.settings)
 
     @property
     def most_seconds(self) -> float:
@@ -69,7 +69,7 @@ class Job:
         experts = [Expert(alpha, discount, lapse) for discount in unknown.discounts]
         first = Posterior(
             self.pairs, expert=experts[0], prior=self.prior, rewards=self.rewards,
-            temperature=self.how.temperature(self.settings), threads=threads,
+            temperature=self.settings.temperature, threads=threads,
         )  # fmt: skip
         posteriors = (first, *(first.of_expert(expert) for expert in experts[1:]))
         known = said_arrows(list(self.fix), first.alphabet)

@@ -80,7 +80,7 @@ class Keeper:
 
     def restore(self, found: checkpoint.Found, job: Job, problem: Problem) -> Walk:
         """Return the search where the last checkpoint left it; go on from there."""
-        walk = checkpoint.restored(self.folder, found, Walk.start(job, problem), job, problem)
+        walk = checkpoint.restored(self.folder, found, Walk.start(job, problem))
         self._parts = checkpoint.Parts(self.folder, found.header)
         return walk
 

@@ -28,7 +28,7 @@ from whence.model.mdp import LabeledMDP
 from whence.model.prior import Prior
 from whence.runs.job import Job
 from whence.search.methods import method
-from whence.search.sizes import checked_sizes
+from whence.search.problem import checked_sizes
 from whence.search.unknowns import INFER, Unknowns
 
 TAG = "whence/run/1"
@@ -164,7 +164,7 @@ def job_document(job: Job) -> dict[str, Any]:
 
 def settings_of(name: str, document: dict[str, Any]) -> Any:
     """Return the settings of a method from JSON."""
-    return type(method(name).defaults)(**document)
+    return method(name).settings_type(**document)
 
 
 def _job(document: dict[str, Any], pairs: Worlds) -> Job:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -17,8 +15,7 @@ from whence.runs import events, folder
 from whence.runs.result import Run, Trace
 from whence.runs.searching import Search
 from whence.search.draws import Draws
-from whence.search.methods import Method, Row
-from whence.search.problem import Problem
+from whence.search.method import Row
 from whence.search.tape import Tape
 
 
@@ -26,70 +23,62 @@ def finished(search: Search, first: str) -> Run:
     """Search to the end, work out what was found, and write it where the run has a folder."""
     stopped = search.run(first)
     search.stop.patient = False
-    began = time.perf_counter()
     run = result(search, stopped)
-    run = replace(run, seconds=search.walk.seconds + time.perf_counter() - began)
     if search.keeper is not None:
         folder.write(search.keeper.folder, run)
     search.tell(events.FINISHED)
     return run
 
 
-def result(search: Search, stopped: str) -> Run:
-    """Return what a search has found so far."""
-    job, walk = search.job, search.walk
-    run = _run(job.how, walk.state, search.problem, job.settings, walk.records)
-    trace = _trace(walk.rows)
-    return replace(
-        run,
-        trace=trace,
-        steps=walk.rows.offered,
-        stopped=stopped,
-        method=job.method,
-        seed=job.seed,
-    )
+def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
+    """Return what a search has found so far.
 
-
-def _run(how: Method, state: Any, problem: Problem, settings: Any, records: Tape[Any]) -> Run:
-    """Return what was found; who asked for it, and what it took, is filled in later."""
-    machine, expert, _ = how.found(state, problem)
+    Args:
+        search: the job and where it stands.
+        stopped: why it ended.
+        seconds: what it took; by default until now.
+    """
+    began = time.perf_counter()
+    job, walk, problem = search.job, search.walk, search.problem
+    finding = walk.method.finish(walk.state, walk.records)
+    machine, expert, _ = finding.best
     place = problem.unknowns.discounts.index(expert.discount)
     posterior = problem.posteriors[place].of_expert(expert)
     log_likelihood = posterior.finest(machine)
-    draws = how.draws(state, records, problem)
-    sample = None if draws is None else _sample(posterior, draws)
-    tables = machine.transitions[None], machine.rewards[None]
-    log_prior = float(posterior.log_prior(*tables)[0])
+    log_prior = float(posterior.log_prior(machine.transitions[None], machine.rewards[None])[0])
+    sample = None if finding.draws is None else _sample(posterior, finding.draws)
+    doubts = (
+        *finding.doubts,
+        *unseen.doubts(posterior, sample),
+        *discounting.doubts(posterior, machine, problem.unknowns.inferred),
+    )
+    certainty = () if sample is None else arrow_certainty(posterior, machine, sample)
+    questions = () if sample is None else telling_sequences(sample, expert=expert)
     return Run(
         best=machine,
         score=log_likelihood / posterior.temperature + log_prior,
         log_likelihood=log_likelihood,
         log_prior=log_prior,
         temperature=posterior.temperature,
-        trace=_trace(Tape()),
-        steps=0,
-        evaluations=how.evaluations(state),
-        seconds=0.0,
-        states=problem.sizes,
-        seed=0,
-        method="",
-        settings=settings,
+        trace=_trace(walk.rows),
+        steps=walk.rows.offered,
+        evaluations=finding.evaluations,
+        seconds=_since(walk.seconds, began) if seconds is None else seconds,
+        job=job,
         expert=expert,
-        inferred=problem.unknowns.inferred,
-        prior=posterior.prior,
-        rewards=posterior.levels,
-        stopped="",
-        doubts=(
-            *how.doubts(state, records, problem, settings),
-            *unseen.doubts(posterior, sample),
-            *discounting.doubts(posterior, machine, problem.unknowns.inferred),
-        ),
-        draws=draws,
+        stopped=stopped,
+        doubts=doubts,
+        draws=finding.draws,
         posterior=sample,
-        certainty=() if sample is None else arrow_certainty(posterior, machine, sample),
-        telling=() if sample is None else telling_sequences(sample, expert=expert),
-        exact=how.exact(state, problem),
+        certainty=certainty,
+        telling=questions,
+        exact=finding.exact,
+        manifest=None if search.keeper is None else search.keeper.manifest,
     )
+
+
+def _since(before: float, began: float) -> float:
+    return before + time.perf_counter() - began
 
 
 def _sample(posterior: Posterior, draws: Draws) -> PosteriorSample:

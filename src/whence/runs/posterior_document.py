@@ -10,7 +10,7 @@ from whence.analysis.questions import Telling, differences
 from whence.analysis.sample import PosteriorSample
 from whence.model.machine import RewardMachine
 from whence.runs.result import Run
-from whence.search.precision import Summary
+from whence.search.diagnostics import Summary
 
 TOP = 10  # machines that are named
 COMPARED = 5  # machines whose differences are
@@ -25,7 +25,7 @@ def posterior_document(run: Run) -> dict[str, Any] | None:
     return {
         "classes": len(sample),
         "draws": sample.size,
-        "effective_size": _finite(sample.effective_size),
+        "effective_size": _finite(sample.ess),
         "agreement": None if together is None else together._asdict(),
         "states": {str(n): p for n, p in sample.n_states.items()},
         "alpha": _summary(sample.alpha),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,9 @@ from whence.analysis.questions import Telling
 from whence.analysis.sample import PosteriorSample
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
-from whence.model.prior import Prior
+from whence.model.prior import Prior, checked_levels
+from whence.runs.job import Job
+from whence.runs.manifest import Manifest
 from whence.search.draws import Draws, Exact
 
 
@@ -52,14 +55,8 @@ class Run:
         steps: how many were made.
         evaluations: machines that were scored, those remembered from before among them.
         seconds: what it took.
-        states: the numbers of states that were searched.
-        seed: of every random choice.
-        method: its name.
-        settings: the method's.
+        job: what was asked: worlds, demonstrations and every setting.
         expert: who demonstrates, with the best machine where that was inferred.
-        inferred: what was inferred of the expert, of alpha, lapse and discount.
-        prior: over machines.
-        rewards: the levels that machines may pay.
         stopped: why it ended: `agreed`, `steps` or `minutes`.
         doubts: what speaks against trusting the result, in words; nothing where ladders agree.
         draws: machines and their weights in the posterior, where the method knows them.
@@ -67,6 +64,7 @@ class Run:
         certainty: how sure each arrow of the best machine is.
         telling: the shortest label sequences that are still open, and where to settle them.
         exact: what is known of all machines together, where every one was scored.
+        manifest: of the folder that the run was read from or is kept in, or None.
     """
 
     best: RewardMachine
@@ -78,21 +76,59 @@ class Run:
     steps: int
     evaluations: int
     seconds: float
-    states: range
-    seed: int
-    method: str
-    settings: Any
+    job: Job
     expert: Expert
-    prior: Prior
-    rewards: tuple[float, ...]
     stopped: str
-    inferred: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     draws: Draws | None = None
     posterior: PosteriorSample | None = None
     certainty: tuple[Certainty, ...] = ()
     telling: tuple[Telling, ...] = ()
     exact: Exact | None = None
+    manifest: Manifest | None = None
+
+    @property
+    def states(self) -> range:
+        """The numbers of states that were searched."""
+        return self.job.sizes
+
+    @property
+    def seed(self) -> int:
+        """The seed of every random choice."""
+        return self.job.seed
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        return self.job.method
+
+    @property
+    def settings(self) -> Any:
+        """The settings of the method."""
+        return self.job.settings
+
+    @property
+    def prior(self) -> Prior:
+        """The prior over machines."""
+        return self.job.prior
+
+    @property
+    def rewards(self) -> tuple[float, ...]:
+        """The levels that machines may pay."""
+        return checked_levels(self.job.rewards)
+
+    @property
+    def inferred(self) -> tuple[str, ...]:
+        """What was inferred of the expert: of alpha, lapse and discount."""
+        return self.job.unknowns.inferred
+
+    @property
+    def run(self) -> Run:
+        """The run itself, as what `load` returned had it before; use the run."""
+        warnings.warn(
+            "load(...).run is load(...) now: leave out .run", DeprecationWarning, stacklevel=2
+        )
+        return self
 
     def to_arviz(self) -> Any:
         """Return the draws for ArviZ: an InferenceData (0.x) or a DataTree (1.x).

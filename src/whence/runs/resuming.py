@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from whence.errors import ArgumentError, FormatError
 from whence.runs import checkpoint as checkpoints
@@ -14,7 +13,6 @@ from whence.runs import folder as results
 from whence.runs.events import OnEvent
 from whence.runs.job import Job, checked_threads
 from whence.runs.keeper import Keeper
-from whence.runs.manifest import Manifest
 from whence.runs.outcome import finished, result
 from whence.runs.result import Run
 from whence.runs.searching import Search
@@ -60,22 +58,8 @@ def resume(
         return finished(search, events.EXTENDED if more else events.RESUMED)
 
 
-class Kept(NamedTuple):
-    """A run that was read from its folder.
-
-    Attributes:
-        run: what it found; what it has found so far, where it is not finished.
-        job: what it was asked to do, with worlds and demonstrations.
-        manifest: where those came from, and what was typed.
-    """
-
-    run: Run
-    job: Job
-    manifest: Manifest
-
-
-def load(folder: str | os.PathLike[str], *, threads: int | None = None) -> Kept:
-    """Return a run from its folder; nothing there is changed."""
+def load(folder: str | os.PathLike[str], *, threads: int | None = None) -> Run:
+    """Return a run from its folder, as far as it came; nothing there is changed."""
     kept = Keeper(Path(folder), manifest.read(Path(folder)), None)
     job, found = _kept_job(kept)
     if found is None:
@@ -83,14 +67,12 @@ def load(folder: str | os.PathLike[str], *, threads: int | None = None) -> Kept:
             f"{folder}: the run was stopped as it began; try: whence resume {folder}"
         )
     problem = job.problem(checked_threads(threads))
-    search = Search(job, problem, kept.restore(found, job, problem))
-    return Kept(_ended(search, found.header), job, kept.manifest)
+    return _ended(Search(job, problem, kept.restore(found, job, problem), kept), found.header)
 
 
 def _ended(search: Search, header: checkpoints.Header) -> Run:
     """Return what a run has found, without going on."""
-    run = result(search, header.stopped or "unfinished")
-    return replace(run, seconds=header.seconds)
+    return result(search, header.stopped or "unfinished", header.seconds)
 
 
 def _kept_job(kept: Keeper) -> tuple[Job, checkpoints.Found | None]:

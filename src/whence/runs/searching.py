@@ -53,11 +53,11 @@ class Search:
         self.tell(first)
         if keeper is not None and first != events.RESUMED:
             keeper.save(walk, self.job, self.event(events.CHECKPOINT))
-        stopped = walk.ended(self.job, self.problem)
+        stopped = walk.ended()
         while stopped is None and walk.seconds < self.job.most_seconds:
-            walk.advance(self.job, self.problem)
+            walk.advance()
             walk.seconds = time.perf_counter() - began
-            stopped = walk.ended(self.job, self.problem)
+            stopped = walk.ended()
             self._after_step(stopped)
         stopped = stopped or "minutes"
         if keeper is not None:
@@ -76,17 +76,17 @@ class Search:
 
     def event(self, kind: str) -> Event:
         """Return where the search stands."""
-        how, walk, settings = self.job.how, self.walk, self.job.settings
-        found = how.found(walk.state, self.problem) if how.any_found(walk.state) else None
+        walk, method = self.walk, self.walk.method
+        found = method.best(walk.state)
         return Event(
             kind=kind,
             step=walk.state.step,
-            steps=how.steps(walk.state, settings),
+            steps=method.steps(walk.state),
             seconds=walk.seconds,
-            evaluations=how.evaluations(walk.state),
+            evaluations=method.evaluations(walk.state),
             score=None if found is None else found.score,
             machine=None if found is None else found.machine,
-            details=how.details(walk.state, settings),
+            details=method.details(walk.state),
         )
 
     def _after_step(self, stopped: str | None) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from whence.planning.simulation import checked_seed
 from whence.runs.job import Job
-from whence.search.methods import Row
+from whence.search.method import Method, Row
 from whence.search.problem import Problem
 from whence.search.tape import Tape
 
@@ -21,6 +21,7 @@ class Walk:
     """Where a search stands; all that the next step needs.
 
     Attributes:
+        method: at work on the problem.
         rng: of every random choice.
         state: the method's.
         rows: the trace, a row a step, fewer of a long run.
@@ -28,6 +29,7 @@ class Walk:
         seconds: spent so far.
     """
 
+    method: Method[Any, Any, Any]
     rng: np.random.Generator
     state: Any
     rows: Tape[Row] = field(default_factory=Tape)
@@ -39,17 +41,17 @@ class Walk:
         """Return the walk before its first step."""
         seed = np.random.SeedSequence(checked_seed(job.seed), spawn_key=(STREAM,))
         rng = np.random.default_rng(seed)
-        return cls(rng, job.how.init(rng, problem, job.settings))
+        method = job.search(problem)
+        return cls(method, rng, method.init(rng))
 
-    def advance(self, job: Job, problem: Problem) -> None:
+    def advance(self) -> None:
         """Make one step."""
-        how, settings = job.how, job.settings
-        self.state, info = how.step(self.rng, self.state, problem, settings)
-        self.rows.append(how.row(self.state, info, problem, settings))
-        kept = how.record(self.state, settings)
+        self.state, info = self.method.step(self.rng, self.state)
+        self.rows.append(self.method.row(self.state, info))
+        kept = self.method.record(self.state)
         if kept is not None:
             self.records.append(kept)
 
-    def ended(self, job: Job, problem: Problem) -> str | None:
+    def ended(self) -> str | None:
         """Return why there is nothing more to do, or None."""
-        return job.how.ended(self.state, self.records, problem, job.settings)
+        return self.method.ended(self.state, self.records)

@@ -7,8 +7,8 @@ import time
 
 from whence.errors import ArgumentError
 from whence.likelihood.posterior import Posterior
-from whence.search.enumeration import Space
-from whence.search.sizes import spelled
+from whence.search.enumeration import Enumeration
+from whence.search.problem import spelled
 
 MOST_DIGITS = 80  # of a number of machines that is worth counting
 TRIALS = (1, 8, 256)  # machines scored to see what one takes; the first one loads the engine
@@ -21,7 +21,7 @@ CURE = (
 )
 
 
-def check_affordable(space: Space, target: Posterior, limit: int) -> None:
+def check_affordable(space: Enumeration, target: Posterior, limit: int) -> None:
     """Refuse a space without machines, and one with more than `limit`."""
     what = f"states {spelled(space.sizes)}, {space.m} symbols, {len(space.levels)} reward levels"
     if space.m < 1 or len(space.levels) < 2:
@@ -42,14 +42,15 @@ def check_affordable(space: Space, target: Posterior, limit: int) -> None:
         )
 
 
-def seconds_each(space: Space, target: Posterior) -> float:
+def seconds_each(space: Enumeration, target: Posterior) -> float:
     """Return how long a machine of the largest size takes, by scoring some, evenly spread."""
     first, last = space.edges[-2:]
     spent = 0.0
     for trial in TRIALS:
         positions = space.numbers(first + i * (last - first) // trial for i in range(trial))
         began = time.perf_counter()
-        target.log_likelihood(*space.machines(positions), remember=False)
+        tables = space.machines(positions).tables(target.levels)
+        target.log_likelihood(*tables, remember=False)
         spent = (time.perf_counter() - began) / trial
         if trial > 1 and spent * trial > ENOUGH:
             break

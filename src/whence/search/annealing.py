@@ -14,13 +14,20 @@ the generator's state are all that the next step needs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from whence._arrays import Bools, Floats
+from whence.likelihood.posterior import Posterior
 from whence.search import neighbours
-from whence.search.population import Population, Target, check_space, scored, uniform
+from whence.search.machines import Machines, check_space, uniform
+from whence.search.method import Finding, Found, Method, Row, best_of, within
+from whence.search.problem import one_size
 from whence.search.settings import Annealing
+from whence.search.tape import Tape
+from whence.search.target import Chains
+from whence.search.unknowns import Experts
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +45,8 @@ class State:
     step: int
     temperature: float
     p: float
-    current: Population
-    best: Population
+    current: Chains
+    best: Chains
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,30 +61,84 @@ class Info:
         accepted: bool[B], whether R1 became R2.
     """
 
-    proposed: Population
+    proposed: Chains
     temperature: float
     p: float
     log_ratio: Floats
     accepted: Bools
 
 
-def init(rng: np.random.Generator, target: Target, n: int, settings: Annealing) -> State:
+class SimulatedAnnealing(Method[Annealing, State, Info]):
+    """The paper's method: several runs, of which the best machine is kept."""
+
+    settings_type = Annealing
+
+    def init(self, rng: np.random.Generator) -> State:
+        """Return the runs before the first iteration: valid machines, uniformly at random."""
+        posterior = self.problem.plain("annealing")
+        return init(rng, posterior, one_size(self.problem.sizes, "annealing"), self.settings)
+
+    def step(self, rng: np.random.Generator, state: State) -> tuple[State, Info]:
+        """Advance every run by one iteration."""
+        return step(rng, state, self.problem.posteriors[0], self.settings)
+
+    def finish(self, state: State, records: Tape[Chains]) -> Finding:
+        """Return the best machine of all runs."""
+        return Finding(self.best(state), self.evaluations(state))
+
+    def ended(self, state: State, records: Tape[Chains]) -> str | None:
+        """Stop when the steps are spent."""
+        return "steps" if state.step >= self.settings.steps else None
+
+    def steps(self, state: State) -> int:
+        """Return N, the iterations of each run."""
+        return self.settings.steps
+
+    def row(self, state: State, info: Info) -> Row:
+        """Return the scores of the runs at the lowest temperature."""
+        score = state.current.score(self.settings.t_min)
+        best = state.best.score(self.settings.t_min)
+        return Row(score, best, np.full(len(score), float(info.temperature)), info.accepted)
+
+    def best(self, state: State) -> Found:
+        """Return the best machine of all runs."""
+        score = state.best.score(self.problem.posteriors[0].temperature)
+        return best_of(state.best, score, self.problem)
+
+    def evaluations(self, state: State) -> int:
+        """Return one machine a run and iteration, and one to begin with."""
+        return state.best.size * (state.step + 1)
+
+    def details(self, state: State) -> dict[str, Any]:
+        """Return where the schedules stand."""
+        return {"temperature": state.temperature, "p": state.p}
+
+    def sound(self, state: State, block: Chains | None) -> bool:
+        """Return whether targets and levels are in range."""
+        levels = len(self.problem.posteriors[0].levels)
+        return all(
+            within(chains.machines.transitions, chains.machines.transitions.shape[1])
+            and within(chains.machines.paid, levels)
+            and bool((chains.machines.n_states == self.problem.sizes[0]).all())
+            for chains in (state.current, state.best)
+        )
+
+
+def init(rng: np.random.Generator, target: Posterior, n: int, settings: Annealing) -> State:
     """Return the runs before the first iteration: valid machines, uniformly at random."""
     m = len(target.alphabet)
     check_space(n, m, target.levels)
-    tables = uniform(rng, settings.runs, n, m, target.levels)
-    start = scored(target, tables)
+    start = scored(target, uniform(rng, settings.runs, n, m, target.levels))
     return State(0, settings.t0, settings.p0, start, start)
 
 
 def step(
-    rng: np.random.Generator, state: State, target: Target, settings: Annealing
+    rng: np.random.Generator, state: State, target: Posterior, settings: Annealing
 ) -> tuple[State, Info]:
     """Advance every run by one iteration."""
     propose = neighbours.KINDS[settings.neighbours]
     here = state.current
-    tables = propose(rng, (here.transitions, here.rewards), target.levels, state.p)
-    proposed = scored(target, tables)
+    proposed = scored(target, propose(rng, here.machines, target.levels, state.p))
     better = proposed.score(settings.t_min) > state.best.score(settings.t_min)
     ratio = log_ratio(here, proposed, state.temperature, settings.rule)
     accepted = accept(rng, ratio)
@@ -93,7 +154,17 @@ def step(
     return following, Info(proposed, state.temperature, state.p, ratio, accepted)
 
 
-def log_ratio(old: Population, new: Population, temperature: float, rule: str) -> Floats:
+def scored(target: Posterior, machines: Machines) -> Chains:
+    """Score machines of a known expert, all in one batch."""
+    tables = machines.tables(target.levels)
+    who, size = target.expert, machines.size
+    experts = Experts(
+        np.full(size, float(who.alpha)), np.full(size, float(who.lapse)), np.zeros(size, np.int64)
+    )
+    return Chains(machines, experts, target.log_likelihood(*tables), target.log_prior(*tables))
+
+
+def log_ratio(old: Chains, new: Chains, temperature: float, rule: str) -> Floats:
     """Return float64[B], the logarithm of the acceptance ratio of R2 = `new` over R1 = `old`.
 
     modified   (P(D|R2) / P(D|R1))^(1/T)  P(R2) / P(R1)

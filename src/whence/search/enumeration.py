@@ -19,8 +19,8 @@ from functools import cached_property
 
 import numpy as np
 
-from whence._arrays import Floats, Ints
-from whence.search.population import Tables
+from whence._arrays import Ints
+from whence.search.machines import Machines, of_one_size
 
 WIDE = 2**62  # numbers from here on are Python's
 
@@ -42,7 +42,7 @@ def structures(n: int, m: int) -> int:
 
 
 @dataclass(frozen=True)
-class Space:
+class Enumeration:
     """The valid canonical machines of some sizes, the smallest first, numbered from 0.
 
     Attributes:
@@ -90,17 +90,21 @@ class Space:
         """Return int64[B], the place of each number's size among `sizes`."""
         return np.searchsorted(self.numbers(self.edges[1:]), positions, side="right")
 
-    def machines(self, positions: Ints) -> Tables:
-        """Return the machines of some numbers of one size: int64[B, n, m], float64[B, n, m]."""
+    def machines(self, positions: Ints) -> Machines:
+        """Return the machines of some numbers of one size."""
         which = int(self.size_index(positions[:1])[0])
         n = self.sizes[which]
         payments = len(self.levels) ** (n * self.m) - 1
         within = positions - self.edges[which]
-        return unranked(within // payments, n, self.m), self._rewards(within % payments + 1, n)
+        return of_one_size(
+            unranked(within // payments, n, self.m), self._paid(within % payments + 1, n)
+        )
 
-    def _rewards(self, numbers: Ints, n: int) -> Floats:
-        """Return float64[B, n, m]: the digits of each number in base G, as levels."""
-        values = np.array(sorted(self.levels, key=lambda level: (level != 0, level)))
+    def _paid(self, numbers: Ints, n: int) -> Ints:
+        """Return int64[B, n, m]: the digits of each number in base G, as places of levels."""
+        values = np.array(
+            sorted(range(len(self.levels)), key=lambda i: (self.levels[i] != 0, self.levels[i]))
+        )
         digits = np.empty((len(numbers), n * self.m), dtype=np.int64)
         for place in reversed(range(n * self.m)):
             digits[:, place] = numbers % len(values)

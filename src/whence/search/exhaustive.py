@@ -14,7 +14,6 @@ seen in the weights.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,43 +22,19 @@ from whence._arrays import Floats, Ints
 from whence.errors import ArgumentError
 from whence.likelihood.posterior import Posterior
 from whence.model.canonical import minimise_batch
+from whence.model.machine import RewardMachine
 from whence.model.prior import log_size_prior
 from whence.search.affordable import check_affordable
 from whence.search.draws import Draws, Exact
-from whence.search.enumeration import Space
-from whence.search.population import Population
+from whence.search.enumeration import Enumeration
+from whence.search.machines import Machines
+from whence.search.method import Finding, Found, Method, Row, within
+from whence.search.settings import Exhaustive
+from whence.search.tape import Tape
+from whence.search.target import Chains
 
 FINE = 1e-6  # nats, the error allowed in the log likelihood of a machine that is kept
 TIE = 2 * FINE  # scores this close are equal
-
-
-@dataclass(frozen=True)
-class Exhaustive:
-    """How the exact posterior is computed.
-
-    Attributes:
-        temperature: T, divides log likelihoods.
-        batch: machines that are scored together, a step.
-        limit: refuse where there are more machines.
-        nats: keep a machine whose log weight is within so many of the best one's.
-        keep: keep at most so many machines, the heaviest.
-    """
-
-    temperature: float = 1.0
-    batch: int = 16_384
-    limit: int = 20_000_000
-    nats: float = 40.0
-    keep: int = 100_000
-
-    def __post_init__(self) -> None:
-        for name in ("temperature", "nats"):
-            value = getattr(self, name)
-            if not 0 < value < math.inf:
-                raise ArgumentError(f"{name} is {value}; give a finite number above 0")
-        for name in ("batch", "limit", "keep"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ArgumentError(f"{name} is {value!r}; give a whole number of at least 1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +77,7 @@ class State:
 
     step: int
     position: int
-    space: Space
+    space: Enumeration
     kept: Kept
     log_dropped: Floats
 
@@ -111,26 +86,74 @@ class State:
         """Whether every machine was scored."""
         return self.position == self.space.total
 
-    @property
-    def sound(self) -> bool:
-        """Whether the machines that it names are in the space, each array as long."""
-        kept, most = self.kept, self.space.total
+
+class ExactEnumeration(Method[Exhaustive, State, Kept]):
+    """Every machine once: nothing is drawn, and a step scores a batch."""
+
+    settings_type = Exhaustive
+
+    def init(self, rng: np.random.Generator) -> State:
+        """Return the state before the first batch, where the machines are not too many."""
+        return init(self.problem.plain("exhaustive"), self.problem.sizes, self.settings)
+
+    def step(self, rng: np.random.Generator, state: State) -> tuple[State, Kept]:
+        """Score the next batch."""
+        return step(state, self.problem.posteriors[0], self.settings)
+
+    def finish(self, state: State, records: Tape[Chains]) -> Finding:
+        """Return the heaviest machine, and the posterior once every machine was scored."""
+        if not len(state.kept.position):
+            raise ArgumentError(_nothing(state))
+        found = draws(state, self.problem.posteriors[0]) if state.complete else None
+        known = None if found is None else exact(state, found)
+        return Finding(self._heaviest(state), self.evaluations(state), found, known)
+
+    def ended(self, state: State, records: Tape[Chains]) -> str | None:
+        """Stop when every machine was scored."""
+        return "steps" if state.complete else None
+
+    def steps(self, state: State) -> int:
+        """Return how many batches there are."""
+        return state.space.batches(self.settings.batch)
+
+    def row(self, state: State, info: Kept) -> Row:
+        """Return nothing: there are no runs to trace."""
+        nothing = np.zeros(0)
+        return Row(nothing, nothing, nothing, np.zeros(0, dtype=np.bool_))
+
+    def best(self, state: State) -> Found | None:
+        """Return the heaviest machine so far."""
+        return self._heaviest(state) if len(state.kept.position) else None
+
+    def _heaviest(self, state: State) -> Found:
+        posterior = self.problem.posteriors[0]
+        kept, machines = heaviest(state)
+        transitions, rewards = machines.tables(posterior.levels)
+        machine = RewardMachine(posterior.alphabet, transitions[0], rewards[0])
+        score = kept.log_likelihood / posterior.temperature + kept.log_prior
+        return Found(machine.canonical(), posterior.expert, float(score[0]))
+
+    def evaluations(self, state: State) -> int:
+        """Return how many machines were scored."""
+        return state.position
+
+    def sound(self, state: State, block: Chains | None) -> bool:
+        """Return whether the machines that it names are in the space, each array as long."""
+        kept, most = state.kept, state.space.total
         sizes = {len(kept.position), len(kept.log_likelihood), len(kept.log_prior)}
-        inside = bool(((kept.position >= 0) & (kept.position < most)).all())
-        return 0 <= self.position <= most and inside and sizes == {len(kept.log_weight)}
+        inside = within(kept.position, most)
+        return 0 <= state.position <= most and inside and sizes == {len(kept.log_weight)}
 
 
-def init(rng: np.random.Generator, target: Posterior, sizes: range, settings: Exhaustive) -> State:
+def init(target: Posterior, sizes: range, settings: Exhaustive) -> State:
     """Return the state before the first batch, where the machines are not too many."""
-    space = Space(sizes, len(target.alphabet), target.levels)
+    space = Enumeration(sizes, len(target.alphabet), target.levels)
     check_affordable(space, target, settings.limit)
     nothing = Kept(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), np.zeros(0))
     return State(0, 0, space, nothing, np.full(len(sizes), -np.inf))
 
 
-def step(
-    rng: np.random.Generator, state: State, target: Posterior, settings: Exhaustive
-) -> tuple[State, Kept]:
+def step(state: State, target: Posterior, settings: Exhaustive) -> tuple[State, Kept]:
     """Score the next batch; returns it beside the state. The last step refines what is kept."""
     space = state.space
     stop = space.stop(state.position, settings.batch)
@@ -158,7 +181,7 @@ def joined(parts: list[Kept]) -> Kept:
     )
 
 
-def pruned(pool: Kept, space: Space, settings: Exhaustive) -> tuple[Kept, Floats]:
+def pruned(pool: Kept, space: Enumeration, settings: Exhaustive) -> tuple[Kept, Floats]:
     """Return the machines to keep, and the log weight of the others, float64[sizes]."""
     best = pool.log_weight.max(initial=-np.inf)
     possible = np.isfinite(pool.log_weight)
@@ -172,7 +195,7 @@ def pruned(pool: Kept, space: Space, settings: Exhaustive) -> tuple[Kept, Floats
     return pool.taken(chosen), by_size(rest, space)
 
 
-def by_size(machines: Kept, space: Space) -> Floats:
+def by_size(machines: Kept, space: Enumeration) -> Floats:
     """Return float64[sizes]: the log of the summed weights of each size."""
     result = np.full(len(space.sizes), -np.inf)
     if len(machines.position):
@@ -185,15 +208,12 @@ def heaviest_first(machines: Kept) -> Ints:
     return np.lexsort((machines.position, -machines.log_weight))
 
 
-def best(state: State) -> Population:
+def heaviest(state: State) -> tuple[Kept, Machines]:
     """Return the one machine of most weight; of equal ones, that of the lowest number."""
     kept = state.kept
-    if not len(kept.position):
-        raise ArgumentError(_nothing(state))
     close = np.flatnonzero(kept.log_weight >= kept.log_weight.max() - TIE)
     first = kept.taken(close[np.argmin(kept.position[close])][None])
-    tables = state.space.machines(first.position)
-    return Population(*tables, first.log_likelihood, first.log_prior)
+    return first, state.space.machines(first.position)
 
 
 def _nothing(state: State) -> str:
@@ -244,7 +264,7 @@ def exact(state: State, found: Draws) -> Exact:
     )
 
 
-def _padded(space: Space, positions: Ints) -> tuple[Ints, Floats, Ints]:
+def _padded(space: Enumeration, positions: Ints) -> tuple[Ints, Floats, Ints]:
     """Return int64[N, n, m], float64[N, n, m] and int64[N], n the largest size.
 
     Rows behind a machine's last state lead to themselves and pay nothing.
@@ -256,11 +276,12 @@ def _padded(space: Space, positions: Ints) -> tuple[Ints, Floats, Ints]:
     which = space.size_index(positions)
     for place in np.unique(which).tolist():
         rows, n = which == place, space.sizes[place]
-        transitions[rows, :n], rewards[rows, :n] = space.machines(positions[rows])
+        tables = space.machines(positions[rows]).tables(space.levels)
+        transitions[rows, :n], rewards[rows, :n] = tables
     return transitions, rewards, np.array(space.sizes)[which]
 
 
-def _refined(target: Posterior, space: Space, kept: Kept, batch: int) -> Kept:
+def _refined(target: Posterior, space: Enumeration, kept: Kept, batch: int) -> Kept:
     """Score machines once more, finely, in batches of one size."""
     parts = [kept.taken(np.zeros(0, dtype=np.int64))]
     which = space.size_index(kept.position)
@@ -272,9 +293,9 @@ def _refined(target: Posterior, space: Space, kept: Kept, batch: int) -> Kept:
     return joined(parts)
 
 
-def _scored(target: Posterior, space: Space, positions: Ints, tolerance: float) -> Kept:
+def _scored(target: Posterior, space: Enumeration, positions: Ints, tolerance: float) -> Kept:
     """Score the machines of some numbers, all of one size."""
-    tables = space.machines(positions)
+    tables = space.machines(positions).tables(space.levels)
     likelihood = target.log_likelihood(*tables, tolerance=tolerance, remember=False)
     mass = target.prior.log_mass(*tables, target.levels, space.sizes)
     weight = likelihood / target.temperature + mass

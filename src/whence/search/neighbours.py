@@ -16,35 +16,35 @@ from collections.abc import Callable
 
 import numpy as np
 
-from whence._arrays import Bools, Floats, Ints
-from whence.search.population import Tables, until_valid
+from whence._arrays import Bools, Ints
+from whence.search.machines import Machines, of_one_size, until_valid
 
 CURE = "this chance of a change: lower p0"
 
 
 def several(
-    rng: np.random.Generator, tables: Tables, levels: tuple[float, ...], p: float
-) -> Tables:
+    rng: np.random.Generator, machines: Machines, levels: tuple[float, ...], p: float
+) -> Machines:
     """Return a valid neighbour of each machine, with at least one changed entry.
 
     Args:
         rng: of every choice.
-        tables: int64[B, n, m] and float64[B, n, m].
+        machines: all of one size.
         levels: the G reward levels, ascending.
         p: the probability that an entry changes.
     """
-    return _neighbours(rng, tables, levels, lambda shape: some_of(rng, shape, p))
+    return _neighbours(rng, machines, levels, lambda shape: some_of(rng, shape, p))
 
 
-def one(rng: np.random.Generator, tables: Tables, levels: tuple[float, ...], p: float) -> Tables:
+def one(
+    rng: np.random.Generator, machines: Machines, levels: tuple[float, ...], p: float
+) -> Machines:
     """Return a valid neighbour of each machine with exactly one changed entry; p is not used."""
-    return _neighbours(rng, tables, levels, lambda shape: one_of(rng, shape))
+    return _neighbours(rng, machines, levels, lambda shape: one_of(rng, shape))
 
 
-KINDS: dict[str, Callable[[np.random.Generator, Tables, tuple[float, ...], float], Tables]] = {
-    "several": several,
-    "one": one,
-}
+Neighbours = Callable[[np.random.Generator, Machines, tuple[float, ...], float], Machines]
+KINDS: dict[str, Neighbours] = {"several": several, "one": one}
 
 
 def some_of(rng: np.random.Generator, shape: tuple[int, int], p: float) -> Bools:
@@ -70,25 +70,22 @@ def one_of(rng: np.random.Generator, shape: tuple[int, int]) -> Bools:
 
 def _neighbours(
     rng: np.random.Generator,
-    tables: Tables,
+    machines: Machines,
     levels: tuple[float, ...],
     choose: Callable[[tuple[int, int]], Bools],
-) -> Tables:
+) -> Machines:
     """Change the chosen entries of each machine until the result is valid."""
-    size, n, m = tables[0].shape
+    size, n, m = machines.transitions.shape
     entries = n * m if n == 1 else 2 * n * m
-    values = np.array(levels)
-    ranks = np.searchsorted(values, tables[1])
 
-    def draw(rows: Ints) -> Tables:
+    def draw(rows: Ints) -> Machines:
         chosen = choose((len(rows), entries))
         pays = chosen[:, : n * m].reshape(-1, n, m)
         moves = chosen[:, n * m :].reshape(-1, n, m) if n > 1 else np.zeros_like(pays)
-        transitions = another(rng, tables[0][rows], moves, n)
-        rewards: Floats = values[another(rng, ranks[rows], pays, len(values))]
-        return transitions, rewards
+        transitions = another(rng, machines.transitions[rows], moves, n)
+        return of_one_size(transitions, another(rng, machines.paid[rows], pays, len(levels)))
 
-    return until_valid(draw, size, CURE)
+    return until_valid(draw, size, levels.index(0.0), CURE)
 
 
 def another(rng: np.random.Generator, entries: Ints, chosen: Bools, among: int) -> Ints:

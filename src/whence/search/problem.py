@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeGuard
 
 import numpy as np
 
@@ -13,10 +14,12 @@ from whence.errors import ArgumentError
 from whence.likelihood.posterior import Posterior
 from whence.model.machine import RewardMachine
 from whence.model.prior import log_size_prior
-from whence.search.population import check_space
-from whence.search.space import Machines, Space
+from whence.search.machines import Machines, check_space
+from whence.search.space import Space
 from whence.search.target import Target
 from whence.search.unknowns import Unknowns
+
+Sizes = int | range | tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +71,7 @@ class Problem:
         n = machine.n_states
         if n not in space.sizes or not np.isin(machine.rewards, space.levels).all():
             raise ArgumentError(
-                f"init: {machine}: a machine to start from has {_spelled(self.sizes)} reachable "
+                f"init: {machine}: a machine to start from has {spelled(self.sizes)} reachable "
                 f"states and pays {', '.join(f'{level:g}' for level in space.levels)}"
             )
         tables = Machines(
@@ -107,7 +110,7 @@ class Problem:
             if max(state, target) >= self.sizes[0]:
                 raise ArgumentError(
                     f"fix: the known arrows name {max(state, target) + 1} states; allow machines "
-                    f"of at least so many (states is {_spelled(self.sizes)})"
+                    f"of at least so many (states is {spelled(self.sizes)})"
                 )
             if not any(math.isclose(reward, level) for level in levels):
                 raise ArgumentError(
@@ -118,5 +121,34 @@ class Problem:
         return targets, paid
 
 
-def _spelled(sizes: range) -> str:
-    return str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+def checked_sizes(states: object) -> range:
+    """Return the sizes that `states` stands for, ascending: 3, (2, 5) with 5, or range(2, 6)."""
+    if isinstance(states, range) and states and states.step == 1 and states[0] >= 1:
+        return states
+    ends = states if isinstance(states, tuple) and len(states) == 2 else (states, states)
+    least, most = (end if _counts(end) else 0 for end in ends)
+    if 1 <= least <= most:
+        return range(int(least), int(most) + 1)
+    raise ArgumentError(
+        f"states is {states!r}; give a whole number of at least 1, the machine's states, or the "
+        "least and the most of them, such as (2, 5)"
+    )
+
+
+def one_size(sizes: range, method: str) -> int:
+    """Return the size, where there is one; the method knows no more."""
+    if len(sizes) > 1:
+        raise ArgumentError(
+            f"states is {spelled(sizes)}; {method} searches machines of one size: give one whole "
+            "number, or method 'exhaustive'"
+        )
+    return sizes[0]
+
+
+def spelled(sizes: range) -> str:
+    """Return sizes as people write them: 3, or 2-5."""
+    return str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}-{sizes[-1]}"
+
+
+def _counts(value: object) -> TypeGuard[int]:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)

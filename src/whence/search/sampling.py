@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from whence._arrays import Ints
-from whence.search import agreement, tempering
+from whence.search import diagnostics, tempering
 from whence.search.draws import Draws
+from whence.search.method import Finding, Found, Method, Row, best_of, within
 from whence.search.problem import Problem
 from whence.search.settings import Tempering
 from whence.search.tape import Tape, mapped
@@ -17,31 +18,104 @@ from whence.search.target import Chains
 Records = Tape[Chains]
 
 
-def init(rng: np.random.Generator, problem: Problem, settings: Tempering) -> tempering.State:
-    """Return the ladders before the first step."""
-    target = problem.target()
-    state = tempering.init(rng, target, settings)
-    start = problem.started(target.space)
-    return state if start is None else tempering.started(state, target, start, settings)
+class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
+    """The default method: the coldest chains of several ladders are samples of the posterior."""
 
+    settings_type = Tempering
 
-def record(state: tempering.State, settings: Tempering) -> Chains | None:
-    """Return the coldest chains, L of them, once the warm-up is over."""
-    if state.warm < 0:
-        return None
-    return state.chains.rows(np.arange(settings.ladders) * settings.rungs)
+    def init(self, rng: np.random.Generator) -> tempering.State:
+        """Return the ladders before the first step."""
+        target = self.problem.target()
+        state = tempering.init(rng, target, self.settings)
+        start = self.problem.started(target.space)
+        return state if start is None else tempering.started(state, target, start, self.settings)
 
+    def step(
+        self, rng: np.random.Generator, state: tempering.State
+    ) -> tuple[tempering.State, tempering.Info]:
+        """Advance every chain by one move, and swap neighbours."""
+        return tempering.step(rng, state, self.problem.target(), self.settings)
 
-def ended(
-    state: tempering.State, records: Records, problem: Problem, settings: Tempering
-) -> str | None:
-    """Return why to stop, or None: the ladders agree, or the steps are spent."""
-    if state.step >= settings.steps:
-        return "steps"
-    look = state.step % settings.every == 0 and len(records) >= settings.every
-    if not (look and settings.until_agreed) or _early_doubts(state, problem, settings):
-        return None
-    return None if _late_doubts(records, problem, settings) else "agreed"
+    def finish(self, state: tempering.State, records: Records) -> Finding:
+        """Return the best machine, the samples, and what speaks against them."""
+        return Finding(
+            self.best(state),
+            self.evaluations(state),
+            draws=draws(records, self.problem),
+            doubts=tuple(doubts(state, records, self.problem, self.settings)),
+        )
+
+    def ended(self, state: tempering.State, records: Records) -> str | None:
+        """Stop when the ladders agree, or the steps are spent."""
+        settings = self.settings
+        if state.step >= settings.steps:
+            return "steps"
+        look = state.step % settings.every == 0 and len(records) >= settings.every
+        if not (look and settings.until_agreed):
+            return None
+        if _early_doubts(state, self.problem, settings):
+            return None
+        return None if _late_doubts(records, self.problem, settings) else "agreed"
+
+    def steps(self, state: tempering.State) -> int:
+        """Return how many steps there are, at most."""
+        return self.settings.steps
+
+    def row(self, state: tempering.State, info: tempering.Info) -> Row:
+        """Return the scores of the coldest chains."""
+        target = self.problem.target()
+        cold = np.arange(self.settings.ladders) * self.settings.rungs
+        score = target.score(state.chains.rows(cold))
+        best = target.score(state.best)
+        return Row(score, best, state.temperatures[:, 0], info.accepted[cold])
+
+    def best(self, state: tempering.State) -> Found:
+        """Return the best machine that any ladder met."""
+        return best_of(state.best, self.problem.target().score(state.best), self.problem)
+
+    def evaluations(self, state: tempering.State) -> int:
+        """Return one machine a chain and step, and one to begin with."""
+        return state.chains.size * (state.step + 1)
+
+    def record(self, state: tempering.State) -> Chains | None:
+        """Return the coldest chains, L of them, once the warm-up is over."""
+        if state.warm < 0:
+            return None
+        return state.chains.rows(np.arange(self.settings.ladders) * self.settings.rungs)
+
+    def recorded(self, state: tempering.State) -> Chains:
+        """Return as many chains as `record` keeps."""
+        return state.best
+
+    def details(self, state: tempering.State) -> dict[str, Any]:
+        """Return how the ladders do."""
+        tried, chance = state.swap_tried.sum(axis=0), state.swap_chance.sum(axis=0)
+        return {
+            "warm": state.warm >= 0,
+            "temperatures": state.temperatures[0].tolist(),
+            "swap_rates": [
+                float(total / count) if count else None
+                for total, count in zip(chance, tried, strict=True)
+            ],
+            "round_trips": state.trips.tolist(),
+            "best_likelihoods": [
+                value if np.isfinite(value) else None
+                for value in state.best.log_likelihood.tolist()
+            ],
+        }
+
+    def sound(self, state: tempering.State, block: Chains | None) -> bool:
+        """Return whether machines, experts and replicas are in range."""
+        space, grid = self.problem.target().space, len(self.problem.unknowns.discounts)
+        every = [state.chains, state.best, *([] if block is None else [block])]
+        replicas = np.sort(state.replica, axis=1) == np.arange(state.replica.shape[1])
+        return bool(replicas.all()) and all(
+            within(chains.machines.transitions, space.largest)
+            and within(chains.machines.paid, len(space.levels))
+            and bool(np.isin(chains.machines.n_states, space.sizes).all())
+            and within(chains.experts.discount, grid)
+            for chains in every
+        )
 
 
 def doubts(
@@ -78,8 +152,8 @@ def _late_doubts(records: Records, problem: Problem, settings: Tempering) -> lis
     """Return what all the samples tell: that takes a while, and is asked for last."""
     if settings.ladders < 2:
         return []
-    errors = agreement.disagreement(_codes(records, problem))
-    if errors <= agreement.MOST_ERRORS:
+    errors = diagnostics.disagreement(_codes(records, problem).T)
+    if errors <= diagnostics.MOST_ERRORS:
         return []
     return [f"the ladders' frequencies of a machine are {errors:.1f} errors apart"]
 
@@ -89,15 +163,15 @@ def draws(records: Records, problem: Problem) -> Draws | None:
     if not len(records):
         return None
     together = _stacked(records)
-    space = problem.target().space
     size = len(records)
     ladders = together.size // size
     order = np.arange(size * ladders).reshape(size, ladders).T.reshape(-1)
     chains = together.rows(order)
+    transitions, rewards = chains.machines.tables(problem.target().space.levels)
     discounts = np.array(problem.unknowns.discounts)
     return Draws(
-        transitions=chains.machines.transitions,
-        rewards=space.rewards(chains.machines),
+        transitions=transitions,
+        rewards=rewards,
         n_states=chains.machines.n_states,
         alpha=chains.experts.alpha,
         lapse=chains.experts.lapse,
@@ -109,46 +183,11 @@ def draws(records: Records, problem: Problem) -> Draws | None:
     )
 
 
-def details(state: tempering.State, settings: Tempering) -> dict[str, Any]:
-    """Return how the ladders do, for who watches."""
-    tried, chance = state.swap_tried.sum(axis=0), state.swap_chance.sum(axis=0)
-    return {
-        "warm": state.warm >= 0,
-        "temperatures": state.temperatures[0].tolist(),
-        "swap_rates": [
-            float(total / count) if count else None
-            for total, count in zip(chance, tried, strict=True)
-        ],
-        "round_trips": state.trips.tolist(),
-        "best_likelihoods": [
-            value if np.isfinite(value) else None for value in state.best.log_likelihood.tolist()
-        ],
-    }
-
-
-def sound(state: tempering.State, block: Chains | None, problem: Problem) -> bool:
-    """Return whether machines, experts and replicas are such as can be."""
-    space, grid = problem.target().space, len(problem.unknowns.discounts)
-    every = [state.chains, state.best, *([] if block is None else [block])]
-    replicas = np.sort(state.replica, axis=1) == np.arange(state.replica.shape[1])
-    return bool(replicas.all()) and all(
-        _within(chains.machines.transitions, space.largest)
-        and _within(chains.machines.paid, len(space.levels))
-        and bool(np.isin(chains.machines.n_states, space.sizes).all())
-        and _within(chains.experts.discount, grid)
-        for chains in every
-    )
-
-
-def _within(values: Ints, most: int) -> bool:
-    return bool(((values >= 0) & (values < most)).all())
-
-
 def _codes(records: Records, problem: Problem) -> Ints:
     """Return int64[N, L]: one number for each machine, however its states are labelled."""
     machines = _stacked(records).machines
     posterior = problem.posteriors[0]
-    tables = posterior.canonical(machines.transitions, problem.target().space.rewards(machines))
+    tables = posterior.canonical(*machines.tables(posterior.levels))
     size = len(machines.n_states)
     rows = np.concatenate([table.reshape(size, -1) for table in tables], axis=1)
     rows = np.ascontiguousarray(rows.astype(np.float64))

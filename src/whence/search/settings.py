@@ -1,9 +1,12 @@
-"""The settings of annealing, named as in the paper's Table 1, and its three columns."""
+"""The settings of each method; those of annealing are named as in the paper's Table 1.
+
+Each says at which `temperature` scores are compared, and gives itself `at` another one.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whence.errors import ArgumentError
 
@@ -62,6 +65,15 @@ class Annealing:
             _check_count(getattr(self, name), name)
         _check_choice(self.rule, RULES, "rule")
         _check_choice(self.neighbours, NEIGHBOURS, "neighbours")
+
+    @property
+    def temperature(self) -> float:
+        """The temperature that scores are compared at: the lowest one."""
+        return self.t_min
+
+    def at(self, temperature: float) -> Annealing:
+        """Return these settings with scores compared at another temperature."""
+        return replace(self, t_min=temperature)
 
     @classmethod
     def preset(cls, name: str) -> Annealing:
@@ -130,3 +142,38 @@ class Tempering:
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
                 raise ArgumentError(f"{name} is {value}; give a finite number above 0")
+
+    def at(self, temperature: float) -> Tempering:
+        """Return these settings with scores compared at another temperature."""
+        return replace(self, temperature=temperature)
+
+
+@dataclass(frozen=True)
+class Exhaustive:
+    """How the exact posterior is computed.
+
+    Attributes:
+        temperature: T, divides log likelihoods.
+        batch: machines that are scored together, a step.
+        limit: refuse where there are more machines.
+        nats: keep a machine whose log weight is within so many of the best one's.
+        keep: keep at most so many machines, the heaviest.
+    """
+
+    temperature: float = 1.0
+    batch: int = 16_384
+    limit: int = 20_000_000
+    nats: float = 40.0
+    keep: int = 100_000
+
+    def __post_init__(self) -> None:
+        for name in ("temperature", "nats"):
+            value = getattr(self, name)
+            if not 0 < value < math.inf:
+                raise ArgumentError(f"{name} is {value}; give a finite number above 0")
+        for name in ("batch", "limit", "keep"):
+            _check_count(getattr(self, name), name)
+
+    def at(self, temperature: float) -> Exhaustive:
+        """Return these settings with scores compared at another temperature."""
+        return replace(self, temperature=temperature)

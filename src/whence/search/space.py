@@ -8,37 +8,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
 from whence.errors import ArgumentError
+from whence.model.canonical import valid
 from whence.model.prior import Prior
+from whence.search.machines import Machines
 
 MOST_DRAWS = 2_000
-
-
-class Machines(NamedTuple):
-    """Labelled machines.
-
-    Attributes:
-        transitions: int64[B, n, m].
-        paid: int64[B, n, m], indices of levels.
-        n_states: int64[B].
-    """
-
-    transitions: Ints
-    paid: Ints
-    n_states: Ints
-
-    def rows(self, chosen: Ints | Bools) -> Machines:
-        """Return some of them."""
-        return Machines(*(table[chosen] for table in self))
-
-    def copy(self) -> Machines:
-        """Return arrays that may be written to."""
-        return Machines(*(table.copy() for table in self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +51,6 @@ class Space:
     def zero(self) -> int:
         """The index of the level 0."""
         return self.levels.index(0.0)
-
-    def rewards(self, machines: Machines) -> Floats:
-        """Return float64[B, n, m]."""
-        return np.asarray(np.array(self.levels)[machines.paid])
 
     def log_target(self, targets: Ints, own: Ints, n_states: Ints) -> Floats:
         """Return the log probability of each target of an entry; shapes are broadcast."""
@@ -119,13 +94,12 @@ class Space:
 
     def valid(self, machines: Machines) -> Bools:
         """Return bool[B]: all states reached, something paid, and what is known is so."""
-        used = _used(machines.n_states, self.largest)
-        pays = ((machines.paid != self.zero) & used[:, :, None]).any(axis=(1, 2))
         known = self.known_targets < 0
         as_known = (known | (machines.transitions == self.known_targets)).all(axis=(1, 2))
         known = self.known_paid < 0
         as_known &= (known | (machines.paid == self.known_paid)).all(axis=(1, 2))
-        return np.asarray(pays & as_known & (_reached(machines.transitions) == used).all(axis=1))
+        pays = machines.paid != self.zero
+        return np.asarray(as_known & valid(machines.transitions, pays, machines.n_states))
 
     def sample(self, rng: np.random.Generator, size: int) -> Machines:
         """Return valid machines from the prior, with what is known set."""
@@ -171,16 +145,3 @@ class Space:
 def _used(n_states: Ints, largest: int) -> Bools:
     """Return bool[B, n]: which rows hold states."""
     return np.asarray(np.arange(largest) < n_states[:, None])
-
-
-def _reached(transitions: Ints) -> Bools:
-    """Return bool[B, n]: which states can be reached from 0."""
-    size, n, _ = transitions.shape
-    leads = np.zeros((size, n, n), dtype=np.bool_)
-    machine = np.arange(size)[:, None, None]
-    leads[machine, np.arange(n)[None, :, None], transitions] = True
-    reached = np.zeros((size, n), dtype=np.bool_)
-    reached[:, 0] = True
-    for _ in range(n - 1):
-        reached = reached | (reached[:, :, None] & leads).any(axis=1)
-    return reached

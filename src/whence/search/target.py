@@ -11,7 +11,8 @@ import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
 from whence.likelihood.posterior import Posterior
-from whence.search.space import Machines, Space
+from whence.search.machines import Machines
+from whence.search.space import Space
 from whence.search.unknowns import Experts, Unknowns
 
 
@@ -35,6 +36,10 @@ class Chains(NamedTuple):
         """The number of chains, B."""
         return len(self.log_prior)
 
+    def score(self, temperature: float) -> Floats:
+        """Return float64[B]: log likelihood / temperature + log prior."""
+        return np.asarray(self.log_likelihood / temperature + self.log_prior)
+
     def rows(self, chosen: Ints | Bools) -> Chains:
         """Return some of them."""
         return Chains(
@@ -46,13 +51,8 @@ class Chains(NamedTuple):
 
     def replaced(self, other: Chains, where: Bools) -> Chains:
         """Return these chains with the other's rows where bool[B] says so."""
-        tables = where[:, None, None]
         return Chains(
-            Machines(
-                np.where(tables, other.machines.transitions, self.machines.transitions),
-                np.where(tables, other.machines.paid, self.machines.paid),
-                np.where(where, other.machines.n_states, self.machines.n_states),
-            ),
+            self.machines.replaced(other.machines, where),
             Experts(
                 *(
                     np.where(where, new, old)
@@ -83,11 +83,11 @@ class Target:
     def log_likelihood(self, machines: Machines, experts: Experts) -> Floats:
         """Return float64[B], all of one discount in one batch."""
         result = np.empty(len(machines.n_states))
-        rewards = self.space.rewards(machines)
+        transitions, rewards = machines.tables(self.space.levels)
         for number in np.unique(experts.discount):
             rows = experts.discount == number
             result[rows] = self.posteriors[number].log_likelihood(
-                machines.transitions[rows],
+                transitions[rows],
                 rewards[rows],
                 alpha=experts.alpha[rows],
                 lapse=experts.lapse[rows],

@@ -15,9 +15,9 @@ import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
 from whence.search import ladder
+from whence.search.machines import Machines
 from whence.search.moves import MOVES, usable
 from whence.search.settings import Tempering
-from whence.search.space import Machines
 from whence.search.target import Chains, Target
 from whence.search.unknowns import Experts
 

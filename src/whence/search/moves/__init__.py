@@ -1,56 +1,45 @@
-"""Moves of a Metropolis sampler: one small module each, with the same function.
+"""Moves of a Metropolis sampler: one small module each, found by being here.
 
-`propose(rng, machines, space)` returns a proposal for each machine and, float64[B], the log of
-q(old | new) / q(new | old), the ratio by which a proposal is likelier made backward than forward.
-Proposals need not be valid: the prior says so, and they are rejected.
+A move has three names:
+
+- `propose(rng, machines, space)` returns a proposal for each machine and, float64[B], the log of
+  q(old | new) / q(new | old), the ratio by which a proposal is likelier made backward than
+  forward. Proposals need not be valid: the prior says so, and they are rejected.
+- `usable(space)` says whether the move can change anything in a space.
+- `PLACE` orders the moves. A seed gives the same run only with the same moves in the same order,
+  so a new one comes last.
+
+Modules without `propose` hold what several moves share.
 """
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from whence._arrays import Floats
-from whence.search.moves import (
-    arrow,
-    copy_row,
-    entries,
-    exchange,
-    redraw,
-    regroup,
-    resize,
-    swap_rows,
-    swap_symbols,
-    turn_row,
-)
-from whence.search.space import Machines, Space
+from whence.search.machines import Machines
+from whence.search.space import Space
 
 Move = Callable[[np.random.Generator, Machines, Space], tuple[Machines, Floats]]
 
-MOVES: dict[str, Move] = {
-    "entries": entries.propose,
-    "arrow": arrow.propose,
-    "redraw": redraw.propose,
-    "turn_row": turn_row.propose,
-    "copy_row": copy_row.propose,
-    "swap_rows": swap_rows.propose,
-    "swap_symbols": swap_symbols.propose,
-    "exchange": exchange.propose,
-    "regroup": regroup.propose,
-    "resize": resize.propose,
-}
+
+def _found() -> dict[str, Any]:
+    """Return the modules of moves by name, in their order."""
+    names = [module.name for module in pkgutil.iter_modules(__path__)]
+    modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    moves = {name: module for name, module in modules.items() if hasattr(module, "propose")}
+    return dict(sorted(moves.items(), key=lambda item: (item[1].PLACE, item[0])))
+
+
+_MODULES = _found()
+MOVES: dict[str, Move] = {name: module.propose for name, module in _MODULES.items()}
 
 
 def usable(space: Space) -> tuple[str, ...]:
     """Return the moves that can change anything in a space."""
-    names = ["entries", "redraw"]
-    if space.largest > 1:
-        names += ["arrow", "turn_row", "copy_row", "swap_rows", "exchange"]
-    if space.m > 1:
-        names.append("swap_symbols")
-    if space.largest > 2:
-        names.append("regroup")
-    if len(space.sizes) > 1:
-        names.append("resize")
-    return tuple(name for name in MOVES if name in names)
+    return tuple(name for name, module in _MODULES.items() if module.usable(space))

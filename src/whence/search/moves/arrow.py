@@ -8,8 +8,16 @@ from __future__ import annotations
 import numpy as np
 
 from whence._arrays import Floats
+from whence.search.machines import Machines
 from whence.search.moves import choices
-from whence.search.space import Machines, Space
+from whence.search.space import Space
+
+PLACE = 2  # among the moves
+
+
+def usable(space: Space) -> bool:
+    """Return whether the move can change anything in a space."""
+    return space.largest > 1
 
 
 def propose(rng: np.random.Generator, machines: Machines, space: Space) -> tuple[Machines, Floats]:

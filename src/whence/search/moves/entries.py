@@ -8,10 +8,17 @@ from __future__ import annotations
 import numpy as np
 
 from whence._arrays import Floats
+from whence.search.machines import Machines
 from whence.search.moves import choices
-from whence.search.space import Machines, Space
+from whence.search.space import Space
 
+PLACE = 1  # among the moves
 AMOUNTS = (0.6, 0.25, 0.15)  # of one, two and three changes
+
+
+def usable(space: Space) -> bool:
+    """Return whether the move can change anything in a space."""
+    return True
 
 
 def propose(rng: np.random.Generator, machines: Machines, space: Space) -> tuple[Machines, Floats]:

@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
-from whence.search.space import Machines, Space
+from whence.search.machines import Machines
+from whence.search.space import Space
 
 BOTH = 0.7
 ONE = 0.12

@@ -9,10 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from whence._arrays import Bools, Floats
+from whence.search.machines import Machines
 from whence.search.moves import choices
-from whence.search.space import Machines, Space
+from whence.search.space import Space
 
+PLACE = 3  # among the moves
 PARTS = (0.6, 0.3, 0.1)  # of an arrow, a row and everything
+
+
+def usable(space: Space) -> bool:
+    """Return whether the move can change anything in a space."""
+    return True
 
 
 def propose(rng: np.random.Generator, machines: Machines, space: Space) -> tuple[Machines, Floats]:

@@ -1,0 +1,159 @@
+"""What every method of search has in common.
+
+A method is a class with typed settings: `init` draws where to begin, `step` makes one step,
+`finish` says what was found. A `State` is all that the next step needs, and nothing else; what a
+step tells beyond that is its `Info`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from whence._arrays import Bools, Floats
+from whence.model.expert import Expert
+from whence.model.machine import RewardMachine
+from whence.search.draws import Draws, Exact
+from whence.search.problem import Problem
+from whence.search.tape import Tape
+from whence.search.target import Chains
+
+
+class Row(NamedTuple):
+    """One step of a trace, for each of the B runs or ladders.
+
+    Attributes:
+        score: float64[B], of the current machine at the temperature that scores are compared at.
+        best: float64[B], the best score so far.
+        temperature: float64[B], of the step.
+        accepted: bool[B], whether the proposal was.
+    """
+
+    score: Floats
+    best: Floats
+    temperature: Floats
+    accepted: Bools
+
+
+class Found(NamedTuple):
+    """The best machine, the expert that it was found with, and its score."""
+
+    machine: RewardMachine
+    expert: Expert
+    score: float
+
+
+class Finding(NamedTuple):
+    """What a search has found.
+
+    Attributes:
+        best: the best machine.
+        evaluations: how many machines were scored.
+        draws: machines with their weights in the posterior, where the method knows them.
+        exact: what is known of all machines together, where every one was scored.
+        doubts: what speaks against the result, in words.
+    """
+
+    best: Found
+    evaluations: int
+    draws: Draws | None = None
+    exact: Exact | None = None
+    doubts: tuple[str, ...] = ()
+
+
+class Stepped(Protocol):
+    """A state: it counts the steps that were made."""
+
+    @property
+    def step(self) -> int:
+        """Steps done."""
+        ...
+
+
+StateT = TypeVar("StateT", bound=Stepped)
+InfoT = TypeVar("InfoT")
+SettingsT = TypeVar("SettingsT")
+
+
+class Method(ABC, Generic[SettingsT, StateT, InfoT]):
+    """A way to search machines.
+
+    Attributes:
+        settings_type: the class of its settings.
+        problem: what is searched.
+        settings: how.
+    """
+
+    settings_type: ClassVar[type]
+
+    def __init__(self, problem: Problem, settings: SettingsT) -> None:
+        self.problem = problem
+        self.settings = settings
+
+    @abstractmethod
+    def init(self, rng: np.random.Generator) -> StateT:
+        """Return the state before the first step."""
+
+    @abstractmethod
+    def step(self, rng: np.random.Generator, state: StateT) -> tuple[StateT, InfoT]:
+        """Make one step."""
+
+    @abstractmethod
+    def finish(self, state: StateT, records: Tape[Chains]) -> Finding:
+        """Return what was found, from the last state and what was kept of the steps."""
+
+    @abstractmethod
+    def ended(self, state: StateT, records: Tape[Chains]) -> str | None:
+        """Return why to stop, or None."""
+
+    @abstractmethod
+    def steps(self, state: StateT) -> int:
+        """Return how many steps there are in all, at most."""
+
+    @abstractmethod
+    def row(self, state: StateT, info: InfoT) -> Row:
+        """Return the trace of a step."""
+
+    @abstractmethod
+    def best(self, state: StateT) -> Found | None:
+        """Return the best machine so far, if there is one."""
+
+    @abstractmethod
+    def evaluations(self, state: StateT) -> int:
+        """Return how many machines were scored so far."""
+
+    @abstractmethod
+    def sound(self, state: StateT, block: Chains | None) -> bool:
+        """Return whether every index of a state, and of a block of records, is in range."""
+
+    def record(self, state: StateT) -> Chains | None:
+        """Return what to keep of a step, if anything."""
+        return None
+
+    def recorded(self, state: StateT) -> Chains | None:
+        """Return a value of the shape of those that `record` keeps, if any."""
+        return None
+
+    def details(self, state: StateT) -> dict[str, Any]:
+        """Return what to tell whoever watches, for JSON."""
+        return {}
+
+
+def best_of(chains: Chains, score: Floats, problem: Problem) -> Found:
+    """Return the chain of the highest score, the first of equals."""
+    first = int(np.argmax(score))
+    posterior = problem.posteriors[0]
+    n = int(chains.machines.n_states[first])
+    transitions, rewards = chains.machines.rows(np.array([first])).tables(posterior.levels)
+    machine = RewardMachine(posterior.alphabet, transitions[0, :n], rewards[0, :n])
+    experts = chains.experts
+    discount = problem.unknowns.discounts[int(experts.discount[first])]
+    expert = Expert(float(experts.alpha[first]), discount, float(experts.lapse[first]))
+    return Found(machine.canonical(), expert, float(score[first]))
+
+
+def within(values: Any, most: int) -> bool:
+    """Return whether all of some whole numbers are from 0 to `most` - 1."""
+    return bool(((values >= 0) & (values < most)).all())

@@ -1,0 +1,36 @@
+"""Runs that version 0.1 began: they open, and go on to what that version would have found."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import whence
+
+OLD = Path(__file__).parents[1] / "data" / "runs-0.1"
+
+
+@pytest.mark.parametrize("method", ["tempering", "annealing", "exhaustive"])
+def test_a_run_of_version_0_1_goes_on_to_the_result_of_that_version(
+    method: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(OLD / method, folder, ignore=shutil.ignore_patterns("expected-*"))
+    begun = whence.load(folder)
+    assert begun.stopped == "unfinished"
+    assert begun.steps > 0
+    run = whence.resume(folder)
+    assert run.steps > begun.steps
+    assert (folder / "best.json").read_bytes() == (OLD / method / "expected-best.json").read_bytes()
+    for name in ("trace.npz", "draws.npz"):
+        expected = OLD / method / f"expected-{name}"
+        if expected.exists():
+            assert _arrays(folder / name) == _arrays(expected)
+
+
+def _arrays(path: Path) -> dict[str, bytes]:
+    with np.load(path) as found:
+        return {key: found[key].tobytes() for key in found.files}

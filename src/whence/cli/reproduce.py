@@ -52,7 +52,6 @@ def command(
     from whence.errors import ArgumentError
     from whence.likelihood.compiled import threads_available
     from whence.paper import experiment, writing
-    from whence.paper.documents import document
     from whence.paper.worlds import BUILT_IN
 
     began = time.perf_counter()
@@ -66,7 +65,7 @@ def command(
         results = experiment.carry_out(plan, workers, advance)
     written = writing.write(output, results)
     seconds = time.perf_counter() - began
-    out.document(document(results) | {"written": written, "seconds": seconds})
+    out.document(writing.document(results) | {"written": written, "seconds": seconds})
     if not (out.json or out.quiet):
         out.show(_table(results), f"{seconds:.0f} s; wrote {written[0]}")
 
@@ -74,8 +73,7 @@ def command(
 def _table(results: Results) -> Table:
     from rich.table import Table
 
-    from whence.paper.figures import rows
-    from whence.paper.markdown import figure, percent
+    from whence.paper.figures import figure, percent, rows
 
     table = Table("world", "", "the paper", "ours, median", "reach it", "the truth's own")
     for world in results.plan.worlds:

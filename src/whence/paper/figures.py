@@ -1,4 +1,4 @@
-"""Medians, fractions and tests: what tables are made of."""
+"""Medians, fractions and tests, and the Markdown tables made of them."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def rows(results: Results, world: str) -> list[Row]:
         quantities.append(("machine with rewards 0 and 1", None, [f.agent for f in binary]))
     watched = _row(world, "r_e", published.expert, [f.watched for f in found], None, known.expert)
     return [watched] + [
-        _row(world, name, figure, values, known.threshold, known.agent)
-        for name, figure, values in quantities
+        _row(world, name, printed, values, known.threshold, known.agent)
+        for name, printed, values in quantities
     ]
 
 
@@ -187,3 +187,23 @@ def share(values: Iterable[bool]) -> float:
     """Return the fraction of truths among some booleans."""
     items = list(values)
     return float(sum(items) / len(items))
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table; every row has as many cells as the head."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(_safe(cell) for cell in line)} |" for line in lines)
+
+
+def percent(fraction: float | None) -> str:
+    """Return a fraction as people read it, or nothing."""
+    return "" if fraction is None else f"{100 * fraction:.0f}%"
+
+
+def figure(value: float | None) -> str:
+    """Return a return as people read it, or nothing."""
+    return "" if value is None else f"{value:.3f}"
+
+
+def _safe(cell: str) -> str:
+    return cell.replace("|", "\\|")

@@ -48,7 +48,7 @@ def command(
     """Run the paper's experiments again, beside its table, and write a page about it."""
     import time
 
-    from whence.cli.progress import progress
+    from whence.cli.live import progress
     from whence.errors import ArgumentError
     from whence.likelihood.compiled import threads_available
     from whence.paper import experiment, writing

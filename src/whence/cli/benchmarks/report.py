@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 
 from whence.cli.benchmarks import engine, growth
-from whence.cli.benchmarks.cold_start import cold_start
 from whence.cli.benchmarks.series import Growth
 from whence.likelihood.compiled import threads_available
 
@@ -78,7 +77,7 @@ def measure(
     if part in ("engine", "all"):
         cases = tuple(_cases(machines, seed, tell))
         tell("the first score of a new process")
-        started = cold_start()
+        started = engine.cold_start()
     if part in ("growth", "all"):
         grown = growth.measure(growth.sizes_up_to(largest, machines), seed, tell)
     return Report(computer(), machines, seed, cases, started, grown)

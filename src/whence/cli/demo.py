@@ -142,7 +142,7 @@ def _report(given: World, run: Run, folder: str, seed: int, out: Output) -> str:
 
     from whence.cli.live import watching
     from whence.report import Study, write
-    from whence.report.ladders import Ladders
+    from whence.report.study import Ladders
     from whence.runs.status import status_document
 
     path = str(Path(folder) / REPORT)

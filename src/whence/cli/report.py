@@ -59,7 +59,7 @@ def study_of(
 ) -> Study:
     """Return what a report needs, from the folder of a run."""
     from whence.report import Study
-    from whence.report.ladders import Ladders
+    from whence.report.study import Ladders
     from whence.runs.resuming import load
     from whence.runs.status import status_document
 

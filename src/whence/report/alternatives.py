@@ -7,20 +7,23 @@ from whence.analysis.questions import Difference, Telling, differences
 from whence.analysis.sample import PosteriorSample
 from whence.drawing import machine_svg
 from whence.model.machine import RewardMachine, number
-from whence.report import words
 from whence.report.html import (
     Html,
     code,
+    counted,
     details,
     figure,
     fill,
     join,
+    nats,
     paragraph,
     section,
     sequence,
+    share,
+    share_with_error,
     table,
+    width,
 )
-from whence.report.machine import width
 from whence.report.study import Study
 
 TOP = 5
@@ -38,11 +41,11 @@ def alternatives(study: Study) -> Html:
     shown = min(TOP, len(sample))
     rest = 1 - float(sample.weights[:shown].sum())
     intro = (
-        f"{words.counted(len(sample), 'machine remains', 'machines remain')} possible; machines "
+        f"{counted(len(sample), 'machine remains', 'machines remain')} possible; machines "
         "that pay the same on every label sequence that the world can produce count as one. "
     )
     if rest > 0.0005:
-        intro += f"Those not listed hold {words.share(rest)} of the probability together."
+        intro += f"Those not listed hold {share(rest)} of the probability together."
     parts = [paragraph(intro), _weights(study, sample, shown)]
     if shown > 1:
         parts.append(details("Draw them", *(_drawing(study, sample, at) for at in range(shown))))
@@ -58,7 +61,7 @@ def _weights(study: Study, sample: PosteriorSample, shown: int) -> Html:
         rows.append(
             [
                 f"{at + 1}{own}",
-                words.share_with_error(float(sample.weights[at]), float(sample.errors[at])),
+                share_with_error(float(sample.weights[at]), float(sample.errors[at])),
                 str(sample.machines[at].n_states),
                 *_apart(sample, apart.get(at)),
             ]
@@ -88,7 +91,7 @@ def _read(machine: RewardMachine, difference: Difference) -> tuple[float, ...]:
 
 
 def _drawing(study: Study, sample: PosteriorSample, at: int) -> Html:
-    weight = words.share_with_error(float(sample.weights[at]), float(sample.errors[at]))
+    weight = share_with_error(float(sample.weights[at]), float(sample.errors[at]))
     svg = machine_svg(sample.machines[at], title=f"Machine {at + 1}: {weight}")
     caption = f"Machine {at + 1}, probability {weight}, in its smallest form."
     return figure(svg, caption, least=0.7 * width(svg))
@@ -122,9 +125,9 @@ def _telling(study: Study, each: Telling, several: bool) -> list[str]:
     if several:
         where += [" of ", code(study.names[each.start.world])]
     pays = (
-        fill('<span class="sequence">{one}</span>', one=f"{number(reward)} ({words.share(p)})")
+        fill('<span class="sequence">{one}</span>', one=f"{number(reward)} ({share(p)})")
         for reward, p in each.outcomes.items()
     )
     if each.start.nats < NOTHING_TOLD:
         where = ["nowhere: the expert acts alike either way"]
-    return [sequence(each.labels), join(pays, "; "), join(where), words.nats(each.start.nats)]
+    return [sequence(each.labels), join(pays, "; "), join(where), nats(each.start.nats)]

@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections import deque
 
 from whence.model.machine import RewardMachine, number
-from whence.report import words
-from whence.report.html import Html, bullets, code, fill, join, paragraph, section
+from whence.report.html import (
+    Html,
+    bullets,
+    code,
+    counted,
+    fill,
+    fixed,
+    join,
+    paragraph,
+    section,
+    share,
+    share_with_error,
+)
 from whence.report.study import LOOKED_AT, Study
 
 MOST = 4  # rewards that the sentence names
@@ -16,9 +27,9 @@ def answer(study: Study) -> Html:
     """Return the section."""
     run = study.run
     lead = paragraph(
-        f"{words.counted(study.episodes, 'episode')} ({words.counted(study.steps, 'step')}) are "
+        f"{counted(study.episodes, 'episode')} ({counted(study.steps, 'step')}) are "
         f"best explained by a reward machine with "
-        f"{words.counted(run.best.n_states, 'state')}: ",
+        f"{counted(run.best.n_states, 'state')}: ",
         in_words(run.best),
         kind="lead",
     )
@@ -109,7 +120,7 @@ def _heavier(study: Study) -> list[Html]:
     sample = study.run.posterior
     if sample is None or study.place == 0:
         return []
-    weight = words.share_with_error(float(sample.weights[0]), float(sample.errors[0]))
+    weight = share_with_error(float(sample.weights[0]), float(sample.errors[0]))
     text = (
         f"Another machine is likelier, with a probability of {weight}: machine 1 of the "
         "alternatives. The answer is the single machine with the best score; many that score less "
@@ -128,9 +139,9 @@ def facts(study: Study) -> Html:
         chance = "not sampled"
         if study.place is not None:
             at = study.place
-            chance = words.share_with_error(float(sample.weights[at]), float(sample.errors[at]))
+            chance = share_with_error(float(sample.weights[at]), float(sample.errors[at]))
         elif len(sample) > LOOKED_AT:
-            chance = f"at most {words.share(float(sample.weights[LOOKED_AT]))}"
+            chance = f"at most {share(float(sample.weights[LOOKED_AT]))}"
         others = len(sample) - (study.place is not None)
         found.append(("Probability of this machine", chance))
         found.append(("Other machines still possible", f"{others:,}"))
@@ -143,7 +154,7 @@ def facts(study: Study) -> Html:
         )
     if study.comparison is not None:
         gain = next(p for p in study.comparison.predictions if p.method == "markovian")
-        better = words.fixed(gain.behind, 3)
+        better = fixed(gain.behind, 3)
         found.append(("Nats a step gained by memory, on new episodes", better))
     cells = (
         fill("<div><dt>{name}</dt><dd>{value}</dd></div>", name=name, value=value)

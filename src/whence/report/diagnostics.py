@@ -9,10 +9,24 @@ import numpy as np
 from whence.analysis.sample import PosteriorSample
 from whence.drawing.chart import Line, bar_chart, histogram, line_chart
 from whence.model.machine import number
-from whence.report import words
-from whence.report.html import Html, bullets, figure, fill, join, paragraph, section, table
-from whence.report.ladders import ladder_parts
-from whence.report.study import Study
+from whence.report.html import (
+    Html,
+    bullets,
+    counted,
+    details,
+    duration,
+    figure,
+    fill,
+    fixed,
+    join,
+    listed,
+    paragraph,
+    plain,
+    section,
+    share,
+    table,
+)
+from whence.report.study import Ladders, Study
 
 SHOWN = 6  # lines of a chart
 SETTLED = 0.2  # the first share of the steps may lie below the chart
@@ -33,7 +47,7 @@ def diagnostics(study: Study) -> Html:
         "Traces and diagnostics",
         *_doubts(study),
         _figures(study),
-        *ladder_parts(study.ladders),
+        *_ladders(study.ladders),
         *_traces(study),
         *_marginals(study),
     )
@@ -49,19 +63,19 @@ def _doubts(study: Study) -> list[Html]:
 def _figures(study: Study) -> Html:
     run, sample = study.run, study.run.posterior
     rows = [
-        ["log likelihood", words.fixed(run.log_likelihood, 2), "of all demonstrations, in nats"],
-        ["log prior", words.fixed(run.log_prior, 2), "of the machine, not normalised"],
-        ["score", words.fixed(run.score, 2), f"compared at temperature {run.temperature:g}"],
+        ["log likelihood", fixed(run.log_likelihood, 2), "of all demonstrations, in nats"],
+        ["log prior", fixed(run.log_prior, 2), "of the machine, not normalised"],
+        ["score", fixed(run.score, 2), f"compared at temperature {run.temperature:g}"],
         ["machines scored", f"{run.evaluations:,}", "those remembered from before among them"],
         [
             "steps",
             f"{run.steps:,}",
-            f"in {words.duration(run.seconds)}; {STOPPED.get(run.stopped, run.stopped)}",
+            f"in {duration(run.seconds)}; {STOPPED.get(run.stopped, run.stopped)}",
         ],
     ]
     rows += [] if sample is None else _sampled(sample)
     if run.trace.accepted.size:
-        rates = [words.share(float(rate)) for rate in run.trace.accepted.mean(axis=0)]
+        rates = [share(float(rate)) for rate in run.trace.accepted.mean(axis=0)]
         kind = "each ladder's coldest chain" if run.method == "tempering" else "each run"
         rows.append(["proposals accepted", ", ".join(rates[:SHOWN]), f"by {kind}"])
     if run.exact is not None:
@@ -89,6 +103,27 @@ def _sampled(sample: PosteriorSample) -> list[list[str]]:
             ["total variation", f"{apart.total_variation:.3f}", "between ladders, from 0 to 1"]
         )
     return rows
+
+
+def _ladders(ladders: Ladders | None) -> list[Html]:
+    """Return the round trips, and the swap rate of each pair of neighbours."""
+    if ladders is None or not ladders.swap_rates:
+        return []
+    trips = listed([f"{trip:,}" for trip in ladders.round_trips])
+    low, high = min(ladders.swap_rates), max(ladders.swap_rates)
+    text = (
+        f"Round trips from the hottest rung to the coldest since the warm-up, by ladder: {trips}. "
+        f"Neighbouring rungs were exchanged in {share(low)} to {share(high)} of the "
+        "tries."
+    )
+    pairs = zip(ladders.temperatures, ladders.temperatures[1:], ladders.swap_rates, strict=False)
+    rows = [
+        [f"{at + 1}", plain(cold), plain(hot), share(rate)]
+        for at, (cold, hot, rate) in enumerate(pairs)
+    ]
+    header = ["rung", "temperature", "of the next", "exchanged"]
+    shown = table("Rungs and how often neighbours were exchanged", header, rows, numbers=range(4))
+    return [paragraph(text), details("Every rung", shown)]
 
 
 def _traces(study: Study) -> list[Html]:
@@ -139,17 +174,17 @@ def _marginals(study: Study) -> list[Html]:
     states = sorted(sample.n_states.items())
     parts = [fill("<h3>What else was inferred</h3>")]
     title = "States that the machine needs"
-    svg = bar_chart(title, [(words.counted(n, "state"), share) for n, share in states])
+    svg = bar_chart(title, [(counted(n, "state"), weight) for n, weight in states])
     note = f"{title}: of the smallest machine that pays the same. Searched: {_sizes(study)}."
     parts.append(figure(svg, note, least=LEAST))
     rows = []
     for name in ("alpha", "lapse", "discount"):
         summary, best = getattr(sample, name), getattr(run.expert, name)
         if name not in run.inferred:
-            rows.append([name, words.plain(best), "assumed", "–"])
+            rows.append([name, plain(best), "assumed", "–"])
             continue
-        between = f"{words.plain(summary.low)} to {words.plain(summary.high)}"
-        rows.append([name, words.plain(best), words.plain(summary.mean), between])
+        between = f"{plain(summary.low)} to {plain(summary.high)}"
+        rows.append([name, plain(best), plain(summary.mean), between])
     header = ["the expert's", "with the best machine", "mean", "95% interval"]
     parts.append(table("The expert", header, rows, numbers=(1, 2)))
     for name in ("alpha", "lapse"):

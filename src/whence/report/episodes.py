@@ -5,8 +5,17 @@ from __future__ import annotations
 import math
 
 from whence.analysis.outliers import OddEpisode, odd_episodes
-from whence.report import words
-from whence.report.html import Html, code, fill, paragraph, section, table
+from whence.report.html import (
+    Html,
+    code,
+    counted,
+    fill,
+    listed,
+    nats,
+    paragraph,
+    section,
+    table,
+)
 from whence.report.study import Study
 
 RISK = 0.05  # of naming any episode of the expert's own
@@ -23,9 +32,9 @@ def episodes(study: Study) -> Html:
     limit = math.log(len(found) / RISK)
     odd = sorted((e for e in found if e.surprise >= limit), key=lambda e: -e.surprise)
     how = (
-        f"An episode is odd when its surprise is at least {words.nats(limit)} nats: under the "
+        f"An episode is odd when its surprise is at least {nats(limit)} nats: under the "
         "machine and the expert above, that happens to any of these "
-        f"{words.counted(len(found), 'episode')} with a probability of at most 5%."
+        f"{counted(len(found), 'episode')} with a probability of at most 5%."
     )
     if not odd:
         most = max(found, key=lambda each: each.surprise)
@@ -33,18 +42,18 @@ def episodes(study: Study) -> Html:
             "None. {how} The most surprising one, {place}, has {surprise}.",
             how=how,
             place=_place(study, most),
-            surprise=words.nats(most.surprise),
+            surprise=nats(most.surprise),
         )
         return section("episodes", title, paragraph(text))
     more = f" {len(odd) - MOST} more are not listed." if len(odd) > MOST else ""
     rows = [_row(study, each) for each in odd[:MOST]]
     header = ["episode", "surprise, nats", "z", "steps", "least likely step, from 0", "there"]
-    intro = f"{words.counted(len(odd), 'episode is', 'episodes are')} odd.{more} {how}"
+    intro = f"{counted(len(odd), 'episode is', 'episodes are')} odd.{more} {how}"
     assumed = {"alpha", "lapse"} - set(study.run.inferred)
     if len(odd) > MANY * len(found) and assumed:
         intro += (
             " So many speak against what was assumed of the expert, its "
-            f"{words.listed(sorted(assumed))}, rather than against the episodes: infer it."
+            f"{listed(sorted(assumed))}, rather than against the episodes: infer it."
         )
     return section(
         "episodes",
@@ -65,8 +74,8 @@ def _row(study: Study, each: OddEpisode) -> list[str]:
     )
     return [
         _place(study, each),
-        words.nats(each.surprise),
-        words.nats(each.z),
+        nats(each.surprise),
+        nats(each.z),
         f"{each.steps:,}",
         f"{each.worst_step:,}",
         there,

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-import re
-
 from whence.drawing import machine_svg
 from whence.model.machine import number
-from whence.report import words
-from whence.report.html import Html, code, details, figure, fill, join, paragraph, section, table
+from whence.report.html import (
+    Html,
+    code,
+    details,
+    figure,
+    fill,
+    join,
+    nats,
+    paragraph,
+    section,
+    table,
+    width,
+)
 from whence.report.study import Study
 
 
@@ -38,12 +47,6 @@ def machine(study: Study) -> Html:
     return section("machine", "The machine", *shown)
 
 
-def width(svg: str) -> float:
-    """Return the width that a drawing has by itself, in pixels."""
-    found = re.search(r'width="([0-9.]+)"', svg)
-    return float(found[1]) if found else 0.0
-
-
 def arrows(study: Study) -> Html:
     """Return a row for each arrow."""
     names = study.run.best.state_names
@@ -62,7 +65,7 @@ def arrows(study: Study) -> Html:
                 code(names[each.target]),
                 number(each.reward),
                 "yes" if each.determined else fill("<strong>open</strong>"),
-                words.nats(each.loss),
+                nats(each.loss),
                 other,
             ]
         )

@@ -15,20 +15,21 @@ from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 from whence.model.product import restricted
 from whence.planning.policies import plan
-from whence.report import words
 from whence.report.html import (
     LINE,
     Html,
     code,
+    counted,
     details,
     figure,
     fill,
     join,
     paragraph,
     section,
+    share,
     table,
+    width,
 )
-from whence.report.machine import width
 from whence.report.study import Study
 
 MOST_WORLDS, MOST_STATES, MOST_PLACES = 6, 8, 12
@@ -99,12 +100,12 @@ def _described(mdp: LabeledMDP, demos: Demonstrations, name: str, source: str) -
         "<p>{name}: {states}, {actions} ({names}), {kind}; labels {labels}. {episodes} from "
         "{source}.</p>",
         name=name[:1].upper() + name[1:],
-        states=words.counted(mdp.n_states, "state"),
-        actions=words.counted(mdp.n_actions, "action"),
+        states=counted(mdp.n_states, "state"),
+        actions=counted(mdp.n_actions, "action"),
         names=join((code(action) for action in mdp.actions[:12]), ", "),
         kind=kind,
         labels=labels or "none",
-        episodes=words.counted(len(demos), "episode"),
+        episodes=counted(len(demos), "episode"),
         source=code(source),
     )
 
@@ -154,8 +155,8 @@ def _caption(study: Study, there: Seen, at: int) -> Html:
         "While the machine is in {name}{first}: {steps}, {share} of all.{idle}",
         name=code(study.run.best.state_names[at]),
         first=first,
-        steps=words.counted(int(steps), "step"),
-        share=words.share(steps / total),
+        steps=counted(int(steps), "step"),
+        share=share(steps / total),
         idle=idle,
     )
 

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import math
 
-from whence.report import words
-from whence.report.html import Html, fill, paragraph, section, table
+from whence.report.html import (
+    Html,
+    counted,
+    fill,
+    fixed,
+    paragraph,
+    section,
+    share,
+    table,
+)
 from whence.report.study import Study
 from whence.runs.held_out import HeldOut, Prediction
 
@@ -42,15 +50,15 @@ def _row(each: Prediction) -> list[str]:
     bar = fill(
         '<span class="bar" style="--share:{share}"></span>{text}',
         share=f"{100 * chance:.1f}%",
-        text=words.share(chance),
+        text=share(chance),
     )
     behind = "" if each.method == "machine" else _with_error(each.behind, each.behind_error)
     return [NAMES[each.method], _with_error(each.per_step, each.error), bar, behind]
 
 
 def _with_error(value: float, error: float) -> str:
-    shown = words.fixed(value, 4)
-    return shown if math.isnan(error) else f"{shown} ± {words.fixed(error, 4)}"
+    shown = fixed(value, 4)
+    return shown if math.isnan(error) else f"{shown} ± {fixed(error, 4)}"
 
 
 def _verdict(found: HeldOut) -> str:
@@ -58,7 +66,7 @@ def _verdict(found: HeldOut) -> str:
     others = [p for p in found.predictions if p.method != "machine"]
     rival = max(others, key=lambda each: each.per_step)
     name, gap, error = NAMES[rival.method], rival.behind, rival.behind_error
-    size = f"{words.fixed(abs(gap), 4)} nats a step"
+    size = f"{fixed(abs(gap), 4)} nats a step"
     if not math.isfinite(gap):
         return (
             "The machine calls an action impossible that was taken."
@@ -68,7 +76,7 @@ def _verdict(found: HeldOut) -> str:
     if not math.isnan(error) and abs(gap) <= 2 * error:
         return (
             f"The machine and {name} predict equally well as far as these episodes can tell: "
-            f"{size} apart, with a standard error of {words.fixed(error, 4)}."
+            f"{size} apart, with a standard error of {fixed(error, 4)}."
         )
     if gap < 0:
         return f"The machine predicts worse than {name}, by {size}."
@@ -92,11 +100,11 @@ def _how(study: Study, found: HeldOut) -> str:
     }.get(trained.stopped, trained.stopped)
     doubts = " It left doubts: " + "; ".join(trained.doubts) + "." if trained.doubts else ""
     return (
-        f"{words.counted(found.episodes, 'episode')} ({words.counted(found.steps, 'step')}), a "
+        f"{counted(found.episodes, 'episode')} ({counted(found.steps, 'step')}), a "
         "fifth drawn by lot, were set aside; everything was fitted to the other "
         f"{found.training_episodes:,}. The machine comes from a new inference on these, with the "
         f"same settings, that did not start from the result above; it took "
-        f"{words.counted(trained.steps, 'step')} and {end}. {same}{doubts} The rewards without "
+        f"{counted(trained.steps, 'step')} and {end}. {same}{doubts} The rewards without "
         "memory have a rationality and a lapse of their own, fitted to the same episodes; cloning "
         "counts the actions in each state, plus one each. Errors are standard errors over "
         "episodes; the mean chance is the geometric mean."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +15,40 @@ from whence.likelihood.posterior import Posterior, world_pairs
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 from whence.model.product import restricted
-from whence.report.ladders import Ladders
 from whence.runs.events import OnEvent
 from whence.runs.held_out import MINUTES, HeldOut, held_out
 from whence.runs.result import Run
 
 Pairs = Sequence[tuple[LabeledMDP, Demonstrations]]
 LOOKED_AT = 20  # machines among which the best one is looked for
+
+
+@dataclass(frozen=True)
+class Ladders:
+    """The ladders at the end of a run; K rungs.
+
+    Attributes:
+        temperatures: K of them, the coldest first.
+        swap_rates: K - 1, how often neighbours were exchanged.
+        round_trips: for each ladder, how often a chain went from the hottest rung to the coldest.
+    """
+
+    temperatures: tuple[float, ...]
+    swap_rates: tuple[float, ...]
+    round_trips: tuple[int, ...]
+
+    @classmethod
+    def told(cls, event: Mapping[str, Any] | None) -> Ladders | None:
+        """Return what an event of a journal says of ladders; None if it says nothing sound."""
+        keys = ("temperatures", "swap_rates", "round_trips")
+        found = [(event or {}).get(key) for key in keys]
+        for values in found:
+            if not isinstance(values, list) or not all(map(_number, values)):
+                return None
+        temperatures, rates, trips = (tuple(values) for values in found if values is not None)
+        if len(temperatures) != len(rates) + 1:
+            return None
+        return cls(temperatures, rates, trips)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,3 +193,12 @@ def _comparison(run: Run, worlds: Pairs, options: dict[str, Any]) -> tuple[HeldO
         return held_out(run, worlds, **options), ""
     except ArgumentError as error:
         return None, str(error)[:1].upper() + str(error)[1:] + "."
+
+
+def _number(value: object) -> bool:
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+        and value >= 0
+    )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from whence.cli.findings import where_to_look
+from whence.cli._findings import where_to_look
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 if TYPE_CHECKING:
     from whence.cli.benchmarks.report import Report

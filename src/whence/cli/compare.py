@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.console import Output, output_options, printable
+from whence.cli._console import Output, output_options, printable
 
 if TYPE_CHECKING:
     from whence.model.machine import RewardMachine
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @output_options
 def command(a: str, b: str, world: str | None, start: str | None, out: Output) -> None:
     """Say whether the machines A and B are the same, or what tells them apart."""
-    from whence.cli import inputs
+    from whence.cli import _inputs as inputs
     from whence.errors import ArgumentError
 
     if start is not None and world is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 if TYPE_CHECKING:
     from whence.paper.worlds import World
@@ -85,8 +85,8 @@ def _watch(given: World, seed: int, out: Output) -> None:
 
 def _inferred(given: World, seed: int, folder: str, out: Output) -> Run:
     """Infer the task into a run folder, and show how that goes."""
-    from whence.cli.inputs import INFERENCE_ALPHA
-    from whence.cli.live import watching
+    from whence.cli._inputs import INFERENCE_ALPHA
+    from whence.cli._live import watching
     from whence.model.expert import Expert
     from whence.runs.inference import make_job, start
 
@@ -110,7 +110,7 @@ def _command(given: World, seed: int) -> list[str]:
 
 def _tell(given: World, run: Run, out: Output) -> None:
     """Show the machine found, and whether it is the task."""
-    from whence.cli import findings
+    from whence.cli import _findings as findings
     from whence.drawing import terminal
 
     same = run.best.same_in(given.task, given.mdp)
@@ -140,7 +140,7 @@ def _report(given: World, run: Run, folder: str, seed: int, out: Output) -> str:
     """Write the report into the run's folder; returns its path."""
     import shlex
 
-    from whence.cli.live import watching
+    from whence.cli._live import watching
     from whence.report import Study, write
     from whence.report.study import Ladders
     from whence.runs.status import status_document

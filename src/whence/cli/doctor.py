@@ -9,7 +9,7 @@ from importlib import metadata, util
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 PACKAGES = ("numpy", "numba", "msgspec", "click", "rich")
 EXTRAS = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 
 @click.command("evaluate")
@@ -37,7 +37,7 @@ def command(
     """Say what the policy for MACHINE earns in WORLD, exactly, when the truth pays."""
     import math
 
-    from whence.cli import inputs
+    from whence.cli import _inputs as inputs
     from whence.model.expert import Expert
     from whence.planning.evaluation import evaluate
     from whence.planning.policies import expert_policy, plan

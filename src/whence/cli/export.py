@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 PRISM = "prism"
 
@@ -32,7 +32,7 @@ def command(
     """Write MACHINE, a file, a run folder or a built-in world's task, in other formats."""
     from whence import _files as files
     from whence import io as formats
-    from whence.cli import inputs
+    from whence.cli import _inputs as inputs
     from whence.errors import ArgumentError
 
     names = [name.strip() for name in targets.split(",")]

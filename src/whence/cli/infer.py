@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.console import Output, output_options, typed
+from whence.cli._console import Output, output_options, typed
 
 if TYPE_CHECKING:
     from whence.search.exhaustive import Exhaustive
@@ -77,8 +77,9 @@ def command(
     **said: Any,
 ) -> None:
     """Infer the machine behind DEMOS and write it, and how it was found, to a folder."""
-    from whence.cli import findings, inputs
-    from whence.cli.live import watching
+    from whence.cli import _findings as findings
+    from whence.cli import _inputs as inputs
+    from whence.cli._live import watching
     from whence.model.demos import Demonstrations
     from whence.runs import inference
     from whence.runs.keeper import check_free
@@ -121,7 +122,7 @@ def _arguments(
     **settings: Any,
 ) -> dict[str, Any]:
     """Return what the options mean to `make_job`."""
-    from whence.cli import inputs
+    from whence.cli import _inputs as inputs
 
     return {
         "states": _states(states, given),
@@ -160,7 +161,7 @@ def _states(states: str | None, given: Any) -> int | tuple[int, int]:
 
 def _expert(method: str, given: Any, said: dict[str, str | None]) -> dict[str, Any]:
     """Return what is said of the expert; methods that cannot infer it assume the usual."""
-    from whence.cli import inputs
+    from whence.cli import _inputs as inputs
 
     values = {name: _value(name, text) for name, text in said.items()}
     if method != "tempering":
@@ -197,7 +198,7 @@ def _digits(text: str) -> bool:
 
 
 def _levels(rewards: str | None, given: Any) -> tuple[float, ...]:
-    from whence.cli import inputs
+    from whence.cli import _inputs as inputs
 
     if rewards is None:
         return given.built_in.rewards if given.built_in else (0.0, 1.0)

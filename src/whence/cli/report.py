@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 if TYPE_CHECKING:
     from whence.report import Study
@@ -27,7 +27,7 @@ def command(
     run: str, output: str, no_held_out: bool, minutes: float, threads: int | None, out: Output
 ) -> None:
     """Write a report on RUN: one HTML file that needs nothing else."""
-    from whence.cli.live import watching
+    from whence.cli._live import watching
     from whence.report import write
 
     _check(output, minutes)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -48,7 +48,7 @@ def command(
     """Run the paper's experiments again, beside its table, and write a page about it."""
     import time
 
-    from whence.cli.live import progress
+    from whence.cli._live import progress
     from whence.errors import ArgumentError
     from whence.likelihood.compiled import threads_available
     from whence.paper import experiment, writing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 
 @click.command("resume")
@@ -25,8 +25,8 @@ def command(
     out: Output,
 ) -> None:
     """Go on with RUN, to the very result of a run that was never stopped."""
-    from whence.cli import findings
-    from whence.cli.live import watching
+    from whence.cli import _findings as findings
+    from whence.cli._live import watching
     from whence.runs.resuming import resume
 
     with watching(out) as show:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 
 @click.command("simulate")
@@ -33,7 +33,7 @@ def command(
     out: Output,
 ) -> None:
     """Make demonstrations of an expert in WORLD."""
-    from whence.cli.inputs import finite, setting
+    from whence.cli._inputs import finite, setting
     from whence.io import demonstrations_ending
     from whence.planning.simulation import simulate
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 WORDS = {
     "running": "running, process {process}",
@@ -35,7 +35,7 @@ def command(run: str, watch: bool, out: Output) -> None:
 
 def _parts(path: Path, document: dict[str, Any]) -> list[Any]:
     """Return how the run stands, for a terminal."""
-    from whence.cli.live import drawing_of, picture
+    from whence.cli._live import drawing_of, picture
     from whence.runs.status import best_so_far
 
     line = f"{document['run']}: " + WORDS[document["status"]].format(**document)

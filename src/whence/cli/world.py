@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 MOST_DRAWN = 10_000  # cells that a terminal can show
 
@@ -19,7 +19,7 @@ def command(world: str, output: str | None, start: str | None, out: Output) -> N
 
     A table of demonstrations (.csv, .tsv, .parquet) gives the world that is estimated from it.
     """
-    from whence.cli.inputs import setting
+    from whence.cli._inputs import setting
 
     given = setting(world, start)
     mdp, coverage = given.mdp, given.coverage

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from whence import io as formats
-from whence.cli.console import Output
+from whence.cli._console import Output
 from whence.errors import ArgumentError, FileError, MachineError
 from whence.model.coverage import Coverage
 from whence.model.demos import Demonstrations

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.console import Output
+from whence.cli._console import Output
 from whence.drawing import terminal
 from whence.runs.events import FINISHED, Event, OnEvent
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from whence.analysis.design import LITTLE_TOLD, NOTHING_TOLD
-from whence.cli.console import Output
+from whence.cli._console import Output
 from whence.drawing import terminal, text
 from whence.model.machine import number
 from whence.runs import folder

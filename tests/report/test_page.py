@@ -110,7 +110,7 @@ def test_the_answer_names_what_is_paid_and_how_likely_that_is() -> None:
     assert f"{studies.demonstrations(study.worlds[0][0]).n_steps:,} steps" in shown
 
 
-def test_an_answer_that_is_not_the_likeliest_machine_says_so() -> None:
+def test_an_answer_that_is_not_the_most_probable_machine_says_so() -> None:
     study = studies.grid()
     sample = study.run.posterior
     assert sample is not None

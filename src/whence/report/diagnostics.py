@@ -66,7 +66,7 @@ def _figures(study: Study) -> Html:
         ["log likelihood", fixed(run.log_likelihood, 2), "of all demonstrations, in nats"],
         ["log prior", fixed(run.log_prior, 2), "of the machine, not normalised"],
         ["score", fixed(run.score, 2), f"compared at temperature {run.temperature:g}"],
-        ["machines scored", f"{run.evaluations:,}", "those remembered from before among them"],
+        ["machines scored", f"{run.evaluations:,}", "including those found in the cache"],
         [
             "steps",
             f"{run.steps:,}",
@@ -80,7 +80,7 @@ def _figures(study: Study) -> Html:
         rows.append(["proposals accepted", ", ".join(rates[:SHOWN]), f"by {kind}"])
     if run.exact is not None:
         every = f"{sum(run.exact.machines):,}"
-        rows.append(["all machines", every, "valid ones of these sizes, each scored"])
+        rows.append(["all machines", every, "valid ones of these sizes, all scored"])
         rows.append(["weight dropped", f"{run.exact.dropped:.1e}", "of machines not kept"])
     return table("Figures of the search", ["figure", "value", "what it is"], rows, numbers=(1,))
 
@@ -89,7 +89,9 @@ def _sampled(sample: PosteriorSample) -> list[list[str]]:
     rows = [["draws", f"{sample.size:,}", "machines of the sample"]]
     if math.isfinite(sample.effective_size):
         worth = f"{sample.effective_size:,.0f}"
-        rows.append(["effective sample size", worth, "independent draws that would be as exact"])
+        rows.append(
+            ["effective sample size (ESS)", worth, "as exact as this many independent draws"]
+        )
     if sample.agreement is not None:
         apart = sample.agreement
         rows.append(
@@ -130,7 +132,7 @@ def _traces(study: Study) -> list[Html]:
     """Return the scores over steps."""
     run = study.run
     if not run.trace.score.size:
-        return [paragraph("The method draws nothing, so there is no trace.")]
+        return [paragraph("The method draws no samples, so there is no trace.")]
     kind = "ladder" if run.method == "tempering" else "run"
     charts = []
     for title, values in (
@@ -141,15 +143,15 @@ def _traces(study: Study) -> list[Html]:
         late = values[int(SETTLED * len(values)) :, :SHOWN]
         finite = late[np.isfinite(late)]
         if not len(finite):
-            return [paragraph("No machine that was met can have produced the demonstrations.")]
+            return [paragraph("No machine that was scored can have produced the demonstrations.")]
         top = float(finite.max())
         low = min(float(finite.min()), top - SPREAD)
         svg = line_chart(title, "step", lines, low, top, steps=run.steps)
         charts.append(figure(svg, join([title, ". ", _keys(lines)]), least=LEAST))
     note = (
         f"Nats at temperature {run.temperature:g}. The first fifth of the steps may lie below "
-        "the lower edge; then it is drawn on it. Of every stretch of steps the lowest and the "
-        "highest value are shown."
+        "the lower edge, and is then drawn along it. For every stretch of steps the lowest and "
+        "the highest value are shown."
     )
     return [fill("<h3>Scores over steps</h3>"), *charts, paragraph(note, kind="note")]
 
@@ -167,7 +169,7 @@ def _keys(lines: list[Line]) -> Html:
 
 
 def _marginals(study: Study) -> list[Html]:
-    """Return how likely each number of states is, and what of the expert was inferred."""
+    """Return how likely each number of states is, and what was inferred about the expert."""
     run, sample, draws = study.run, study.run.posterior, study.run.draws
     if sample is None or draws is None:
         return []
@@ -175,7 +177,7 @@ def _marginals(study: Study) -> list[Html]:
     parts = [fill("<h3>What else was inferred</h3>")]
     title = "States that the machine needs"
     svg = bar_chart(title, [(counted(n, "state"), weight) for n, weight in states])
-    note = f"{title}: of the smallest machine that pays the same. Searched: {_sizes(study)}."
+    note = f"{title}: those of the smallest one that pays the same. Searched: {_sizes(study)}."
     parts.append(figure(svg, note, least=LEAST))
     rows = []
     for name in ("alpha", "lapse", "discount"):

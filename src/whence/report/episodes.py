@@ -1,4 +1,4 @@
-"""Episodes that do not look like the expert's."""
+"""Outliers: the episodes that fit worst."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from whence.report.html import (
 )
 from whence.report.study import Study
 
-RISK = 0.05  # of naming any episode of the expert's own
+RISK = 0.05  # of calling any of the expert's own episodes an outlier
 MOST = 20
-MANY = 0.05  # a larger share of odd episodes says something of the expert
+MANY = 0.05  # a larger share of outliers speaks against what was assumed about the expert
 
 
 def episodes(study: Study) -> Html:
     """Return the section."""
     found = odd_episodes(study.posterior, study.run.best)
-    title = "Odd episodes"
+    title = "Outliers: episodes that fit worst"
     if not found:
-        return section("episodes", title, paragraph("There is no episode with a step."))
+        return section("episodes", title, paragraph("No episode has any steps."))
     limit = math.log(len(found) / RISK)
-    odd = sorted((e for e in found if e.surprise >= limit), key=lambda e: -e.surprise)
+    outliers = sorted((e for e in found if e.surprise >= limit), key=lambda e: -e.surprise)
     how = (
-        f"An episode is odd when its surprise is at least {nats(limit)} nats: under the "
-        "machine and the expert above, that happens to any of these "
-        f"{counted(len(found), 'episode')} with a probability of at most 5%."
+        f"An episode is an outlier when its surprise is at least {nats(limit)} nats. Under the "
+        "machine and the expert above, the probability that any of these "
+        f"{counted(len(found), 'episode')} gets there is at most 5%."
     )
-    if not odd:
+    if not outliers:
         most = max(found, key=lambda each: each.surprise)
         text = fill(
             "None. {how} The most surprising one, {place}, has {surprise}.",
@@ -45,21 +45,23 @@ def episodes(study: Study) -> Html:
             surprise=nats(most.surprise),
         )
         return section("episodes", title, paragraph(text))
-    more = f" {len(odd) - MOST} more are not listed." if len(odd) > MOST else ""
-    rows = [_row(study, each) for each in odd[:MOST]]
+    more = f" {len(outliers) - MOST} more are not listed." if len(outliers) > MOST else ""
+    rows = [_row(study, each) for each in outliers[:MOST]]
     header = ["episode", "surprise, nats", "z", "steps", "least likely step, from 0", "there"]
-    intro = f"{counted(len(odd), 'episode is', 'episodes are')} odd.{more} {how}"
+    intro = (
+        f"{counted(len(outliers), 'episode is an outlier', 'episodes are outliers')}.{more} {how}"
+    )
     assumed = {"alpha", "lapse"} - set(study.run.inferred)
-    if len(odd) > MANY * len(found) and assumed:
+    if len(outliers) > MANY * len(found) and assumed:
         intro += (
-            " So many speak against what was assumed of the expert, its "
-            f"{listed(sorted(assumed))}, rather than against the episodes: infer it."
+            " So many outliers speak against what was assumed about the expert, its "
+            f"{listed(sorted(assumed))}, rather than against the episodes: infer it instead."
         )
     return section(
         "episodes",
         title,
         paragraph(intro),
-        table("Odd episodes, the most surprising first", header, rows, numbers=(1, 2, 3, 4)),
+        table("Outliers, the most surprising first", header, rows, numbers=(1, 2, 3, 4)),
     )
 
 

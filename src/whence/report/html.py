@@ -43,7 +43,7 @@ def drawn(svg: str) -> Html:
 
 
 def code(shown: str) -> Html:
-    """Return a name as such: a label, a state or a file."""
+    """Return a name set as code: a label, a state or a file."""
     return fill("<code>{shown}</code>", shown=shown)
 
 
@@ -75,12 +75,12 @@ def section(anchor: str, title: str, *parts: str) -> Html:
 
 
 def figure(svg: str, caption: str, *, least: float = 0.0, kind: str = "") -> Html:
-    """Return a drawing in a box of its own, in which it scrolls rather than become too small.
+    """Return a drawing in a box of its own, where it scrolls rather than shrink too far.
 
     Args:
         svg: the drawing.
         caption: what it shows.
-        least: the least width in pixels at which it can be read.
+        least: the smallest width in pixels at which it can be read.
         kind: a further class.
     """
     return fill(
@@ -152,7 +152,7 @@ def _kind(number: bool) -> Html:
 
 
 def details(summary: str, *parts: str) -> Html:
-    """Return what can be unfolded; on paper it is."""
+    """Return parts that can be unfolded; on paper they always are."""
     return fill(
         "<details><summary>{summary}</summary>\n{parts}\n</details>",
         summary=summary,
@@ -190,14 +190,14 @@ def nats(value: float) -> str:
 
 
 def plain(value: float, digits: int = 4) -> str:
-    """Return a number of so many digits; infinities as a sign."""
+    """Return a number with so many significant digits, and infinity as a sign."""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     return "–" if math.isnan(value) else f"{value:.{digits}g}".replace("-", "−")
 
 
 def fixed(value: float, digits: int) -> str:
-    """Return a number with so many decimals; infinities as a sign."""
+    """Return a number with so many decimals, and infinity as a sign."""
     if not math.isfinite(value):
         return plain(value)
     return f"{value:,.{digits}f}".replace("-", "−")

@@ -31,19 +31,19 @@ def machine(study: Study) -> Html:
     )
     caption = (
         "Circles are states of the machine, the arrow from nowhere marks the first one. An arrow "
-        "reads a label and pays what stands behind the bar. Grey states can pay nothing any more. "
+        "reads a label and pays what stands after the bar. Grey states can pay nothing any more. "
     )
     if places:
         caption += (
-            "The number in brackets is the arrow's support, for several labels the least: how "
-            "much worse the demonstrations and the prior fit when this arrow alone is changed; 3 "
-            "nats are odds of 20 to 1. A question mark tells what is not determined."
+            "The number in brackets is the arrow's support, for several labels the least: the log "
+            "posterior odds against the next best target or reward of this arrow alone; 3 nats "
+            "are odds of 20 to 1. A question mark marks what is not determined."
         )
     shown = [figure(svg, caption, least=0.7 * width(svg))]
     if run.certainty:
         shown.append(details("How sure each arrow is, as a table", arrows(study)))
     else:
-        shown.append(paragraph("The method gives no support for single arrows."))
+        shown.append(paragraph("The method does not say how sure single arrows are."))
     return section("machine", "The machine", *shown)
 
 
@@ -70,8 +70,8 @@ def arrows(study: Study) -> Html:
             ]
         )
     return table(
-        "Every arrow of the machine and its best alternative",
-        ["arrow", "leads to", "pays", "determined", "nats lost", "by the best other choice"],
+        "Every arrow of the machine and the next best choice, log posterior odds in nats",
+        ["arrow", "leads to", "pays", "determined", "log posterior odds", "against the next best"],
         rows,
         numbers=(2, 4),
     )

@@ -43,7 +43,8 @@ class Seen:
 
     Attributes:
         mdp: the world.
-        visits: float64[n, S], steps taken in each state while the machine was in each of its.
+        visits: float64[n, S], steps taken in each world state while the machine was in each of
+            its own states.
         policy: float64[n, S, A], the plan's probabilities.
     """
 
@@ -69,7 +70,7 @@ def maps(study: Study) -> Html:
     parts = [
         paragraph(
             "Where the expert was while the machine was in each of its states, and what a policy "
-            "does there that is optimal for the machine (at discount "
+            "that is optimal for the machine does there (at discount "
             f"{study.run.expert.discount:g}; equally good actions are all shown)."
         )
     ]
@@ -94,7 +95,7 @@ def maps(study: Study) -> Html:
 
 
 def _described(mdp: LabeledMDP, demos: Demonstrations, name: str, source: str) -> Html:
-    kind = "deterministic" if mdp.is_deterministic else "with chance"
+    kind = "deterministic" if mdp.is_deterministic else "stochastic"
     labels = join((code(symbol) for symbol in mdp.alphabet), ", ")
     return fill(
         "<p>{name}: {states}, {actions} ({names}), {kind}; labels {labels}. {episodes} from "

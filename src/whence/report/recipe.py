@@ -56,8 +56,8 @@ def _how(study: Study) -> list[Html]:
         parts = [paragraph(text), _block(study.command)]
         if study.run.stopped == "minutes":
             note = (
-                f"The run was ended by time, after {counted(study.run.steps, 'step')}. On "
-                "another machine it may end elsewhere; give it that many steps and no minutes."
+                f"The clock ended the run, after {counted(study.run.steps, 'step')}. On another "
+                "computer it may end elsewhere; give it that many steps and no minutes."
             )
             parts.append(paragraph(note))
         return parts
@@ -76,7 +76,7 @@ def _block(shown: str) -> Html:
 
 
 def python_call(study: Study) -> str:
-    """Return the call that makes a run again; a machine to start from is not known here."""
+    """Return the call that makes a run again; it leaves out a machine to start from."""
     run, sizes = study.run, study.run.states
     states = str(sizes[0]) if len(sizes) == 1 else f"({sizes[0]}, {sizes[-1]})"
     said = {"states": states}

@@ -78,7 +78,7 @@ def picture(document: dict[str, Any], drawing: str | None) -> RenderableType:
 
 
 def drawing_of(machine: Any) -> str | None:
-    """Return a machine as a small drawing, or None where it is too large for one."""
+    """Return a machine as a small drawing, or None if it is too large for one."""
     if machine is None:
         return None
     text = terminal.machine_text(machine)
@@ -99,7 +99,7 @@ def _facts(document: dict[str, Any]) -> list[tuple[str, str]]:
         ("temperatures", f"{temperatures[0]:,.3g} to {temperatures[-1]:,.3g}"),
     ]
     if rates:
-        rows.append(("swap rates", f"{_bars(rates)}  least {min(rates):.0%}"))
+        rows.append(("swap rates", f"{_bars(rates)}  lowest {min(rates):.0%}"))
     return rows
 
 
@@ -159,7 +159,7 @@ def _lines() -> OnEvent:
 
 @contextmanager
 def progress(out: Output, what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how far a task is, unless silence was asked for; yields `advance(done, of)`."""
+    """Show how far a task has come, unless silence was asked for; yields `advance(done, of)`."""
     if out.quiet:
         yield lambda done, of: None
         return

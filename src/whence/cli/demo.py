@@ -39,7 +39,7 @@ def command(world: str, seed: int, output: str | None, out: Output) -> None:
     expert, agent = _returns(given, run)
     out.show(
         f"\nIn {given.length} steps the expert earns {expert.expected_return:.3f} on average, "
-        f"and an agent that plans with the machine found {agent.expected_return:.3f}."
+        f"an agent that plans with the machine found {agent.expected_return:.3f}."
     )
     report = _report(given, run, folder, seed, out)
     demos = given.demonstrations(seed)
@@ -84,7 +84,7 @@ def _watch(given: World, seed: int, out: Output) -> None:
 
 
 def _inferred(given: World, seed: int, folder: str, out: Output) -> Run:
-    """Infer the task into a run folder, and show how that goes."""
+    """Infer the task, keep the run in a folder, and show how it goes."""
     from whence.cli._inputs import INFERENCE_ALPHA
     from whence.cli._live import watching
     from whence.model.expert import Expert
@@ -114,17 +114,19 @@ def _tell(given: World, run: Run, out: Output) -> None:
     from whence.drawing import terminal
 
     same = run.best.same_in(given.task, given.mdp)
+    verdict = (
+        "pays the same as the task that the expert had." if same else "differs from the task:"
+    )
     out.show(
         *findings.machine_parts(run),
-        f"{run.evaluations:,} machines scored in {run.seconds:.1f} s. In this world it pays "
-        + ("the same as the task that the expert had." if same else "not the same as the task:"),
+        f"{run.evaluations:,} machines scored in {run.seconds:.1f} s. In this world it {verdict}",
     )
     if not same:
         out.show("", terminal.machine_text(given.task))
 
 
 def _returns(given: World, run: Run) -> tuple[Evaluation, Evaluation]:
-    """Return what the expert earns, and an agent that plans with the machine found."""
+    """Return what the expert earns, and what an agent earns that plans with the machine found."""
     from whence.planning.evaluation import evaluate
     from whence.planning.policies import expert_policy, plan
 
@@ -148,7 +150,7 @@ def _report(given: World, run: Run, folder: str, seed: int, out: Output) -> str:
     path = str(Path(folder) / REPORT)
     out.show(
         "\nFor the report, a machine is inferred once more, from four fifths of the episodes: how "
-        "well does it predict the others?"
+        "well does it predict the rest?"
     )
     with watching(out) as show:
         study = Study.of(

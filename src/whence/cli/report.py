@@ -20,7 +20,13 @@ ENDINGS = (".html", ".htm")
 @click.argument("run")
 @click.option("-o", "--output", metavar="FILE", required=True, help="The page, FILE.html.")
 @click.option("--no-held-out", is_flag=True, help="Do not infer again to predict new episodes.")
-@click.option("--minutes", type=float, default=5.0, show_default=True, help="Most for that.")
+@click.option(
+    "--minutes",
+    type=float,
+    default=5.0,
+    show_default=True,
+    help="Most minutes for that inference.",
+)
 @click.option("--threads", type=int, help="[default: all cores]")
 @output_options
 def command(
@@ -89,7 +95,7 @@ def study_of(
 
 
 def _short(name: str | None, usual: str) -> str:
-    """Return a file without its folders, which are nobody's business."""
+    """Return the name of a file without its folders, which may be private."""
     return usual if name is None else Path(name).name or name
 
 
@@ -106,7 +112,7 @@ def _typed(folder: str, command: list[str] | None, began: dict[str, Any], settin
 
 
 def _held_out(study: Study) -> dict[str, Any] | None:
-    """Return the comparison, for JSON: null stands for what is not finite."""
+    """Return the comparison for JSON, where None stands for what is not finite."""
     import math
 
     found = study.comparison

@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 @click.command("reproduce")
 @click.argument("world", required=False)
-@click.option("--triples", type=int, default=20, show_default=True, help="For each world.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the first triple.")
+@click.option("--triples", type=int, default=20, show_default=True, help="Triples for each world.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the first triple.")
 @click.option(
     "-o",
     "--output",
     metavar="FOLDER",
     default="docs/reproduction",
     show_default=True,
-    help="For the page and its pictures.",
+    help="The folder for the page and its pictures.",
 )
 @click.option(
     "--ablation/--no-ablation",
     default=False,
     show_default=True,
-    help="Put the paper's claims about its choices to the test, too: six times the work.",
+    help="Also test the paper's claims about its choices: six times the work.",
 )
-@click.option("--steps", type=int, help="In place of the paper's N, for a trial.")
+@click.option("--steps", type=int, help="Steps in place of the paper's N, for a trial.")
 @click.option("--threads", type=int, help="Processes to use.  [default: all cores]")
 @output_options
 def command(
@@ -45,7 +45,7 @@ def command(
     threads: int | None,
     out: Output,
 ) -> None:
-    """Run the paper's experiments again, beside its table, and write a page about it."""
+    """Run the paper's experiments again, and write a page that compares the figures."""
     import time
 
     from whence.cli._live import progress

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 @click.argument("machines", nargs=-1, required=True)
 @click.option("--alpha", type=float, help="Rationality, or inf.  [default: 50]")
 @click.option("--discount", type=float, help="[default: the world's, or 0.95]")
-@click.option("--lapse", type=float, default=0.0, show_default=True, help="Blind actions.")
+@click.option(
+    "--lapse", type=float, default=0.0, show_default=True, help="Share of random actions."
+)
 @click.option("--temperature", type=float, default=1.0, show_default=True)
 @click.option("--rewards", metavar="LEVELS", help="Such as 0,1.  [default: the machines' own]")
 @output_options

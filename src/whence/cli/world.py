@@ -12,12 +12,12 @@ MOST_DRAWN = 10_000  # cells that a terminal can show
 @click.command("world")
 @click.argument("world")
 @click.option("-o", "--output", metavar="FILE", help="Write .json, .npz, .map, .svg or .png.")
-@click.option("--start", metavar="X,Y", help="Start there instead.")
+@click.option("--start", metavar="X,Y", help="Where episodes start.")
 @output_options
 def command(world: str, output: str | None, start: str | None, out: Output) -> None:
     """Show WORLD, a built-in name or a file, or write it out.
 
-    A table of demonstrations (.csv, .tsv, .parquet) gives the world that is estimated from it.
+    A table of demonstrations (.csv, .tsv, .parquet) stands for the world estimated from it.
     """
     from whence.cli._inputs import setting
 

@@ -39,7 +39,7 @@ LEVELS = (0.0, 1.0)
 DEMONSTRATOR = Expert(alpha=30, discount=0.92)
 EXPERT = Expert(alpha=50, discount=0.92)
 RISES_FROM = 10_000
-NOISE = 0.05  # of the solve: less than this cannot be told apart from it
+NOISE = 0.05  # of the solve: a smaller share cannot be told apart from it
 
 # Open grids: worlds of any size that are alike.
 ALPHABET = ("a", "b", "c")
@@ -104,7 +104,7 @@ def world_point(states: int, machines: int, episodes: int, seed: int) -> WorldPo
 
 
 def open_grid(states: int, rng: np.random.Generator) -> LabeledMDP:
-    """Return an open square grid of about as many states; episodes start anywhere.
+    """Return an open square grid of about so many states; episodes start anywhere.
 
     One cell in a hundred has a label, but at least one for each symbol.
     """
@@ -156,7 +156,7 @@ def states_point(states: int, machines: int, seed: int) -> StatesPoint:
 
 
 def steps_point(steps: int, machines: int, seed: int) -> StepsPoint:
-    """Measure demonstrations of as many steps, in episodes of 100, on coffee."""
+    """Measure demonstrations of so many steps, in episodes of 100, on coffee."""
     world = coffee()
     demos = simulate(
         world.mdp, world.task, DEMONSTRATOR, episodes=steps // LENGTH, length=LENGTH, seed=seed
@@ -222,7 +222,7 @@ def _scoring(posterior: Posterior, tables: Tables) -> Timing:
 
 
 def _solving(world: World, tables: Tables, steps: int) -> Timing:
-    """Time machines where each state is demonstrated once, as exactly as for so many steps."""
+    """Time machines on one step from each state, solved as exactly as for so many steps."""
     size = world.mdp.n_states
     each = np.arange(size + 1)
     once = Demonstrations.from_flat(each[:-1], each, np.zeros(size, dtype=np.int64), each)

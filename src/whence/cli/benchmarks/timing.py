@@ -44,7 +44,7 @@ def least(
 
     Args:
         run: what to measure.
-        warm_up: what to do once beforehand, uncounted; `run` itself where there is nothing less.
+        warm_up: what to do once beforehand, uncounted; by default `run` itself.
         runs: how many to make at least; short ones are made more often.
     """
     (warm_up or run)()

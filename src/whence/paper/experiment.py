@@ -38,8 +38,8 @@ class Plan:
         worlds: their names.
         triples: how many for each world and variant.
         seed: of the first triple; the others count on from it.
-        ablation: whether to put the paper's claims to the test, too.
-        steps: in place of Table 1's N, for trials.
+        ablation: whether to test the paper's claims as well.
+        steps: what takes the place of Table 1's N, for trials.
     """
 
     worlds: tuple[str, ...]
@@ -65,7 +65,7 @@ class Plan:
         return tuple(range(self.seed, self.seed + self.triples))
 
     def variants(self, world: str) -> tuple[Variant, ...]:
-        """Return what is annealed on a world; only one of them has rewards beyond 0 and 1."""
+        """Return the variants annealed on a world; one world alone pays more than 0 and 1."""
         binary = (BINARY,) if len(BUILT_IN[world](None).rewards) > 2 else ()
         return (PAPER, *binary, *(ABLATION if self.ablation else ()))
 
@@ -110,7 +110,7 @@ def carry_out(plan: Plan, workers: int, on_done: OnDone) -> Results:
 
 
 def surveyed(results: Results, workers: int) -> Results:
-    """Look around the machine that most triples found, in the first of them."""
+    """Look around the machine that most triples found, in the first triple that found it."""
     jobs = []
     for world in results.plan.worlds:
         found = results.of(world)
@@ -122,7 +122,7 @@ def surveyed(results: Results, workers: int) -> Results:
 
 
 def most_frequent(found: Sequence[Found]) -> tuple[RewardMachine, int]:
-    """Return the machine that most triples found, and how many; the first where several are."""
+    """Return the machine that most triples found, and how many did; the first one in a tie."""
     machine, count = Counter(f.machine for f in found).most_common(1)[0]
     return machine, count
 
@@ -148,10 +148,10 @@ def done_all(
     """Return function(job) for every job, in the order of the jobs.
 
     Args:
-        function: a module's own, so that other processes find it.
+        function: one at the top of a module, so that other processes can import it.
         jobs: what to do; put long ones first.
         workers: processes.
-        on_done: called with how many are done, and of how many.
+        on_done: called with how many are done, and out of how many.
     """
     results: dict[int, R] = {}
     others = set(multiprocessing.active_children())

@@ -84,7 +84,7 @@ class Outcome:
         equal: both score the same.
         missed: the truth scores higher: the search is to blame.
         same: the true machine was found.
-        same_in_world: what was found cannot be told from the truth in that world.
+        same_in_world: the world cannot tell what was found from the truth.
     """
 
     preferred: int
@@ -107,7 +107,7 @@ def outcome(found: Sequence[Found]) -> Outcome:
 
 
 def best(found: Sequence[Found]) -> Found:
-    """Return the triple with the highest r_a; where several are, the best score above the truth's.
+    """Return the triple with the highest r_a; in a tie, whose score is most above the truth's.
 
     Scores on different demonstrations cannot be compared; how far they are above the truth's can.
     """
@@ -151,7 +151,7 @@ def compared(pairs: Sequence[tuple[float, float]]) -> Comparison:
 
 
 def sign_test(better: int, worse: int) -> float:
-    """Return the two-sided p of so many signs, each as likely as the other."""
+    """Return the two-sided p of the sign test, under which both signs are equally likely."""
     n = better + worse
     tail = sum(math.comb(n, k) for k in range(max(better, worse), n + 1)) / 2.0**n
     return min(1.0, 2.0 * tail)
@@ -184,7 +184,7 @@ def paired(results: Results, worlds: Sequence[str], variant: str) -> list[tuple[
 
 
 def share(values: Iterable[bool]) -> float:
-    """Return the fraction of truths among some booleans."""
+    """Return the fraction that is true."""
     items = list(values)
     return float(sum(items) / len(items))
 
@@ -196,12 +196,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def percent(fraction: float | None) -> str:
-    """Return a fraction as people read it, or nothing."""
+    """Return a fraction as a percentage, or an empty text."""
     return "" if fraction is None else f"{100 * fraction:.0f}%"
 
 
 def figure(value: float | None) -> str:
-    """Return a return as people read it, or nothing."""
+    """Return a return with three decimals, or an empty text."""
     return "" if value is None else f"{value:.3f}"
 
 

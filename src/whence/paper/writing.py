@@ -23,7 +23,7 @@ PAGE, FIGURES = "README.md", "results.json"
 
 
 def prepare(output: str) -> None:
-    """Make the folder, or say why it cannot be."""
+    """Make the folder, or say why that fails."""
     try:
         Path(output).mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -202,6 +202,27 @@ def test_the_comparison_lists_every_method() -> None:
     assert rows[-1].text.startswith("every action equally likely")
 
 
+def test_an_episode_against_the_machine_is_the_outlier_that_is_listed() -> None:
+    run, mdp, demos = studies.grid_run()
+    assert mdp.grid is not None
+    start, trap = mdp.grid.state(0, 1), mdp.grid.state(0, 0)
+    down, left = mdp.actions.index("down"), mdp.actions.index("left")
+    episodes = [(list(e.states), list(e.actions)) for e in demos]
+    wrong = ([start, *[trap] * 40], [down, *[left] * 39])
+    mixed = whence.Demonstrations.from_episodes([*episodes, wrong])
+    true = replace(
+        run, best=studies.TASK, expert=studies.EXPERT, posterior=None, certainty=(), telling=()
+    )
+    shown = section(page(Study.of(true, mdp, mixed, compare=False)), "episodes")
+    assert "1 episode is an outlier." in shown.text
+    (row,) = shown.all("table")[0].all("tr")[1:]
+    assert row.all("th")[0].text.startswith(f"episode {len(episodes)} of ")
+    assert [cell.text for cell in row.all("td")][2] == "40"
+    usual = section(page(Study.of(true, mdp, demos, compare=False)), "episodes")
+    assert "None. An episode is an outlier when" in usual.text
+    assert not usual.all("table")
+
+
 def test_the_command_stands_there_as_it_is() -> None:
     study = studies.grid()
     assert study.command in section(page(study), "recipe").all("pre")[0].text

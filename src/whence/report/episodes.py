@@ -45,24 +45,32 @@ def episodes(study: Study) -> Html:
             surprise=nats(most.surprise),
         )
         return section("episodes", title, paragraph(text))
+    intro = f"{_counted(outliers)} {how}{_too_many(study, len(outliers), len(found))}"
+    return section("episodes", title, paragraph(intro), _listed(study, outliers))
+
+
+def _counted(outliers: list[OddEpisode]) -> str:
+    """Return how many outliers there are, and how many of them the table leaves out."""
+    count = counted(len(outliers), "episode is an outlier", "episodes are outliers")
     more = f" {len(outliers) - MOST} more are not listed." if len(outliers) > MOST else ""
-    rows = [_row(study, each) for each in outliers[:MOST]]
-    header = ["episode", "surprise, nats", "z", "steps", "least likely step, from 0", "there"]
-    intro = (
-        f"{counted(len(outliers), 'episode is an outlier', 'episodes are outliers')}.{more} {how}"
-    )
+    return f"{count}.{more}"
+
+
+def _too_many(study: Study, outliers: int, among: int) -> str:
+    """Say so where there are so many that rather the expert is not as assumed."""
     assumed = {"alpha", "lapse"} - set(study.run.inferred)
-    if len(outliers) > MANY * len(found) and assumed:
-        intro += (
-            " So many outliers speak against what was assumed about the expert, its "
-            f"{listed(sorted(assumed))}, rather than against the episodes: infer it instead."
-        )
-    return section(
-        "episodes",
-        title,
-        paragraph(intro),
-        table("Outliers, the most surprising first", header, rows, numbers=(1, 2, 3, 4)),
+    if outliers <= MANY * among or not assumed:
+        return ""
+    return (
+        " So many outliers speak against what was assumed about the expert, its "
+        f"{listed(sorted(assumed))}, rather than against the episodes: infer it instead."
     )
+
+
+def _listed(study: Study, outliers: list[OddEpisode]) -> Html:
+    header = ["episode", "surprise, nats", "z", "steps", "least likely step, from 0", "there"]
+    rows = [_row(study, each) for each in outliers[:MOST]]
+    return table("Outliers, the most surprising first", header, rows, numbers=(1, 2, 3, 4))
 
 
 def _row(study: Study, each: OddEpisode) -> list[str]:

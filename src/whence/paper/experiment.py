@@ -76,10 +76,10 @@ class Results:
 
     Attributes:
         plan: what was done.
-        references: of each world, by name.
+        references: what is known of each world beforehand, by name.
         found: every triple of every variant.
-        baselines: of every triple.
-        surroundings: of the most frequent machine of each world.
+        baselines: what they earn, for every triple.
+        surroundings: what lies around the most frequent machine of each world.
     """
 
     plan: Plan
@@ -150,7 +150,7 @@ def done_all(
     Args:
         function: one at the top of a module, so that other processes can import it.
         jobs: what to do; put long ones first.
-        workers: processes.
+        workers: how many processes.
         on_done: called with how many are done, and out of how many.
     """
     results: dict[int, R] = {}

@@ -12,7 +12,7 @@ from whence.paper.experiment import Results
 from whence.paper.triples import BINARY, PAPER, Found
 
 CLOSE = 1e-6  # returns and scores this close are equal
-COMPARISONS = 11  # that a full page judges: 4 with baselines, 5 by return, 2 by score
+COMPARISONS = 11  # how many a full page judges: 4 with baselines, 5 by return, 2 by score
 SIGNIFICANT = 0.05 / COMPARISONS
 
 
@@ -25,8 +25,8 @@ class Row:
         quantity: what is measured: r_e, r_a, or a baseline's r_a.
         paper: the published figure, or None.
         ours: the median over triples.
-        least: over triples.
-        most: over triples.
+        least: the lowest of all triples.
+        most: the highest of all triples.
         reached: the fraction of triples that reach the paper's r_a, or None.
         truth: the exact return of the truth's own policy (for r_e: of the expert).
     """
@@ -107,7 +107,7 @@ def outcome(found: Sequence[Found]) -> Outcome:
 
 
 def best(found: Sequence[Found]) -> Found:
-    """Return the triple with the highest r_a; in a tie, whose score is most above the truth's.
+    """Return the triple with the highest r_a; a tie goes to the score furthest above the truth's.
 
     Scores on different demonstrations cannot be compared; how far they are above the truth's can.
     """
@@ -127,7 +127,7 @@ class Comparison:
         better: triples in which the paper's method earns more.
         worse: triples in which it earns less.
         equal: the others.
-        p: of the two-sided sign test.
+        p: the result of the two-sided sign test.
     """
 
     better: int

@@ -25,7 +25,7 @@ class Variant:
     Attributes:
         name: what tables call it.
         alpha: the rationality assumed.
-        rule: of acceptance.
+        rule: how proposals are accepted.
         neighbours: how many entries change.
         uniform_prior: whether every machine is equally likely beforehand.
         binary: whether machines pay 0 and 1 only.

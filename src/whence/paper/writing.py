@@ -28,7 +28,8 @@ def prepare(output: str) -> None:
         Path(output).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(
-            f"{output}: cannot be made: {(error.strerror or '').lower()}; name another folder"
+            f"{output}: the folder cannot be made: {(error.strerror or '').lower()}; name "
+            "another folder"
         ) from None
 
 

@@ -29,8 +29,8 @@ from whence.report.html import (
 from whence.report.study import Ladders, Study
 
 SHOWN = 6  # lines of a chart
-SETTLED = 0.2  # the first share of the steps may lie below the chart
-SPREAD = 4.0  # nats that a chart shows at least
+SETTLED = 0.2  # of the steps; those before may lie below the chart
+SPREAD = 4.0  # nats that a chart spans at least
 LEAST = 420.0  # pixels at which a chart can be read
 STOPPED = {
     "agreed": "the samplers agreed",

@@ -57,7 +57,7 @@ def _counted(outliers: list[OddEpisode]) -> str:
 
 
 def _too_many(study: Study, outliers: int, among: int) -> str:
-    """Say so where there are so many that rather the expert is not as assumed."""
+    """Say so where there are so many that the assumed expert is to blame."""
     assumed = {"alpha", "lapse"} - set(study.run.inferred)
     if outliers <= MANY * among or not assumed:
         return ""
@@ -93,7 +93,7 @@ def _row(study: Study, each: OddEpisode) -> list[str]:
 
 
 def _place(study: Study, each: OddEpisode) -> Html:
-    """Return which episode it is: its line where it came from a file of lines."""
+    """Say which episode it is, by its line if it came from a file of lines."""
     lines = study.worlds[each.world][1].lines
     number = f"episode {each.episode}" if lines is None else f"line {lines[each.episode]}"
     return fill("{number} of {source}", number=number, source=code(study.sources[each.world]))

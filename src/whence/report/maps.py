@@ -212,7 +212,7 @@ def _places(study: Study, there: Seen) -> Html:
 
 
 def _does(there: Seen, at: int, state: int) -> Html:
-    """Return the policy's actions in a state, and how often the expert was there."""
+    """Return the actions that the policy may take in a state, or `any`."""
     chances = there.policy[at, state]
     if chances.max() - chances.min() < 1e-9:
         return Html("any")

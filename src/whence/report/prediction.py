@@ -1,4 +1,4 @@
-"""How well episodes are predicted that nothing was fitted to."""
+"""How well new episodes are predicted: those that nothing was fitted to."""
 
 from __future__ import annotations
 

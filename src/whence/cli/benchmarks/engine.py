@@ -38,11 +38,11 @@ class Result:
 
     Attributes:
         world: its name.
-        discount: of the expert.
+        discount: the expert's.
         cells: distinct (history, state, action).
         microseconds: ours, one thread.
-        quantecon: times ours.
-        reference: times ours, for the readable engine.
+        quantecon: how many times as long QuantEcon takes.
+        reference: how many times as long the readable engine takes.
         threads: how much faster all cores are than one.
         difference: the largest difference to QuantEcon's log likelihood, in nats.
     """

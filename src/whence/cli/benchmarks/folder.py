@@ -15,18 +15,18 @@ from whence.errors import FileError
 
 
 def make(folder: str) -> None:
-    """Make a folder, where it is not there yet."""
+    """Make a folder, unless it is there."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(
-            f"-o {folder}: no such folder can be made: {os.strerror(error.errno or 0).lower()}; "
+            f"-o {folder}: the folder cannot be made: {os.strerror(error.errno or 0).lower()}; "
             "choose a place that you may write to"
         ) from None
 
 
 def save(report: Report, folder: str) -> list[str]:
-    """Write `bench.json`, `README.md` and, of growth, `growth.svg`; return their paths."""
+    """Write `bench.json`, `README.md` and, for growth, `growth.svg`; return their paths."""
     contents = files(report)
     paths = {name: str(Path(folder) / name) for name in contents}
     for name, content in contents.items():

@@ -25,10 +25,10 @@ class Computer:
 
     Attributes:
         processor: its name.
-        cores: that the process may use.
+        cores: how many the process may use.
         system: operating system and architecture.
         python: its version.
-        packages: versions.
+        packages: their versions, by name.
     """
 
     processor: str
@@ -44,8 +44,8 @@ class Report:
 
     Attributes:
         computer: what it was measured on.
-        machines: scored in each case of the built-in worlds.
-        seed: of machines, worlds and demonstrations.
+        machines: how many were scored in each case of the built-in worlds.
+        seed: what machines, worlds and demonstrations were drawn from.
         cases: the engine beside its peers.
         cold_start: seconds until a new process has scored a machine.
         growth: how time grows.

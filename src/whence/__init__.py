@@ -1,6 +1,6 @@
 """Infer the reward machine behind an expert's behaviour."""
 
-from whence import envs, report
+from whence import envs, report, worlds
 from whence._files import __version__
 from whence.analysis.certainty import Certainty, arrow_certainty
 from whence.analysis.outliers import OddEpisode, odd_episodes
@@ -17,7 +17,6 @@ from whence.model.joint import joint_machine
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.model.prior import Prior
-from whence.paper import worlds
 from whence.planning.evaluation import Evaluation, evaluate
 from whence.planning.policies import Policy, expert_policy, plan
 from whence.planning.simulation import simulate

@@ -13,7 +13,7 @@ import pytest
 from support import studies
 from support.pages import parsed
 from whence import LabeledMDP, cli
-from whence.report.ladders import Ladders
+from whence.report.study import Ladders
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 WORLD, DEMOS = "my <b> world's.map", "demos & 100%.jsonl"

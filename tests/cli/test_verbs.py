@@ -33,7 +33,9 @@ def run(
 
 
 def _documented_keys(verb: str) -> set[str]:
-    section = DOCS.read_text(encoding="utf-8").split(f"\n## {verb}\n")[1].split("\n## ")[0]
+    _, heading, rest = DOCS.read_text(encoding="utf-8").partition(f"\n## {verb}\n")
+    assert heading, f"docs/cli.md: the verb {verb} has no section; add '## {verb}' with its keys"
+    section = rest.split("\n## ")[0]
     first_cells = [row.split("|")[1] for row in section.splitlines() if row.startswith("| `")]
     return {key for cell in first_cells for key in re.findall(r"`(\w+)`", cell)}
 
@@ -80,12 +82,48 @@ def test_verbs_of_a_run_have_the_documented_keys(run: Any, verb: str) -> None:
     assert set(msgspec.json.decode(out)) == _documented_keys(verb)
 
 
-@pytest.mark.parametrize("verb", cli.VERBS)
+@pytest.mark.parametrize("verb", cli.verbs())
 def test_every_verb_has_help_and_documentation(run: Any, verb: str) -> None:
     code, out, _ = run(f"{verb} --help")
     assert code == 0
     assert "--json" in out
     assert _documented_keys(verb)
+
+
+HELLO = """
+import click
+
+from whence.cli._console import Output, output_options
+
+
+@click.command("say-hello")
+@output_options
+def command(out: Output) -> None:
+    '''Greet.'''
+    out.document({"greeting": "hello"})
+    out.show("hello")
+"""
+
+
+def test_a_module_in_the_folder_is_a_verb_at_once(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = cli.verbs()
+    (tmp_path / "say_hello.py").write_text(HELLO)
+    (tmp_path / "_helper.py").write_text("raise SystemExit")
+    monkeypatch.setattr(cli, "__path__", [*cli.__path__, str(tmp_path)])
+    assert set(cli.verbs()) - set(before) == {"say-hello"}
+    assert "say-hello  Greet." in run("--help")[1]
+    assert run("say-hello") == (0, "hello\n", "")
+    assert msgspec.json.decode(run("say-hello --json")[1]) == {"greeting": "hello"}
+
+
+def test_the_help_tells_of_every_verb_in_the_order_of_the_story(run: Any) -> None:
+    assert tuple(cli.verbs()[: len(cli.STORY)]) == cli.STORY
+    code, out, _ = run("--help")
+    assert code == 0
+    listed = out.split("Commands:\n")[1].splitlines()
+    assert [line.split()[0] for line in listed] == cli.verbs()
 
 
 def test_quiet_prints_nothing(run: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from whence.cli.findings import where_to_look
+from whence.cli._findings import where_to_look
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from whence.cli.findings import where_to_look
         (None, "a demonstration from the hall would tell"),
         (5.0, "a demonstration from the hall would tell"),
         (0.2, "a demonstration from the hall would tell a little"),
-        (0.0, "no demonstration would tell: the expert acts alike either way"),
+        (0.0, "no demonstration would tell: the expert acts the same either way"),
     ],
 )
 def test_how_much_a_demonstration_would_tell(nats: float | None, said: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import whence
 from whence.errors import ArgumentError, WhenceError
-from whence.paper import triples, work
+from whence.paper import experiment, triples
 from whence.paper.experiment import Plan
 
 
@@ -57,7 +57,7 @@ def test_jobs_come_back_in_order_from_processes_with_one_thread() -> None:
     told: list[tuple[int, int]] = []
     before = dict(os.environ)
     jobs = ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "WHENCE_NONE"]
-    seen = work.done_all(os.getenv, jobs, 2, lambda done, of: told.append((done, of)))
+    seen = experiment.done_all(os.getenv, jobs, 2, lambda done, of: told.append((done, of)))
     assert seen == ["1", "1", None]
     assert told == [(1, 3), (2, 3), (3, 3)]
     assert dict(os.environ) == before
@@ -69,10 +69,10 @@ def test_a_failing_job_ends_the_others_and_a_dying_one_is_a_message() -> None:
 
     before = set(multiprocessing.active_children())
     with pytest.raises(KeyboardInterrupt):
-        work.done_all(time.sleep, [0.0, 600.0, 600.0], 2, interrupted)
+        experiment.done_all(time.sleep, [0.0, 600.0, 600.0], 2, interrupted)
     assert set(multiprocessing.active_children()) == before
     with pytest.raises(WhenceError, match="use fewer threads"):
-        work.done_all(os._exit, [1], 1, lambda done, of: None)
+        experiment.done_all(os._exit, [1], 1, lambda done, of: None)
 
 
 def test_plans_that_make_no_sense_are_refused() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import whence
 from whence.paper import published as paper
-from whence.paper import words
+from whence.paper.nearby import difference
 from whence.planning.evaluation import monte_carlo
 
 
@@ -33,7 +33,7 @@ def test_the_error_of_an_average_is_that_of_simulated_episodes() -> None:
 
 def test_the_papers_machines_differ_from_the_truth_as_it_says() -> None:
     worlds = {name: make(None) for name, make in whence.worlds.BUILT_IN.items()}
-    told = {name: words.difference(paper.FIGURES[name], w) for name, w in worlds.items()}
+    told = {name: difference(paper.FIGURES[name], w) for name, w in worlds.items()}
     assert told["coffee"] == ["It is the true machine."]
     assert "`w r`: it pays 0 1, the truth 0 0" in told["recharge"][1]
     assert told["multi-coffee"][0] == "It is the machine that the paper draws."
@@ -48,9 +48,9 @@ def test_words_name_rewards_numbers_of_states_and_what_the_world_cannot_show() -
     double = whence.RewardMachine(
         world.task.alphabet, world.task.transitions, 2 * world.task.rewards
     )
-    assert "in *holding*, `o` pays 2 instead of 1" in words.difference(double, world)[-1]
+    assert "in *holding*, `o` pays 2 instead of 1" in difference(double, world)[-1]
     small = whence.RewardMachine.from_arrows(["a -o/1-> b"], alphabet=("c", "o", "*"))
-    assert words.difference(small, world)[-1] == "It has 2 states where the truth has 3."
+    assert difference(small, world)[-1] == "It has 2 states where the truth has 3."
     blind = whence.LabeledMDP.from_map("labels: c o *\nstarts: S\nmap:\nS*.oc\n", source="map")
-    told = words.difference(double, replace(world, mdp=blind))
+    told = difference(double, replace(world, mdp=blind))
     assert "No label sequence that this world can produce tells the two apart." in told

@@ -17,8 +17,8 @@ from support import studies
 from support.pages import Element, parsed
 from whence.drawing import text
 from whence.errors import FileError
-from whence.report import Study, render, words, write
-from whence.report.html import Html, fill, safe
+from whence.report import Study, render, write
+from whence.report.html import Html, counted, fill, fixed, nats, safe, share, share_with_error
 from whence.report.maps import seen
 
 SECTIONS = [
@@ -106,11 +106,11 @@ def test_the_answer_names_what_is_paid_and_how_likely_that_is() -> None:
     assert study.run.posterior is not None
     assert study.place is not None
     weight = float(study.run.posterior.weights[study.place])
-    assert words.share(weight) in shown
+    assert share(weight) in shown
     assert f"{studies.demonstrations(study.worlds[0][0]).n_steps:,} steps" in shown
 
 
-def test_an_answer_that_is_not_the_likeliest_machine_says_so() -> None:
+def test_an_answer_that_is_not_the_most_probable_machine_says_so() -> None:
     study = studies.grid()
     sample = study.run.posterior
     assert sample is not None
@@ -121,7 +121,7 @@ def test_an_answer_that_is_not_the_likeliest_machine_says_so() -> None:
     assert other.place == 1
     shown = section(page(other), "answer").text
     assert "Another machine is likelier" in shown
-    assert words.share(float(sample.weights[0])) in shown
+    assert share(float(sample.weights[0])) in shown
 
 
 def test_doubts_are_said_first_and_again() -> None:
@@ -141,7 +141,7 @@ def test_the_weights_of_the_alternatives_are_those_of_the_sample() -> None:
     rows = section(page(study), "alternatives").all("table")[0].all("tr")[1:]
     assert len(rows) == min(5, len(sample))
     for row, weight in zip(rows, sample.weights, strict=False):
-        assert row.all("td")[0].text.startswith(words.share(float(weight)))
+        assert row.all("td")[0].text.startswith(share(float(weight)))
 
 
 def test_undetermined_arrows_are_dashed_and_supported() -> None:
@@ -202,6 +202,27 @@ def test_the_comparison_lists_every_method() -> None:
     assert rows[-1].text.startswith("every action equally likely")
 
 
+def test_an_episode_against_the_machine_is_the_outlier_that_is_listed() -> None:
+    run, mdp, demos = studies.grid_run()
+    assert mdp.grid is not None
+    start, trap = mdp.grid.state(0, 1), mdp.grid.state(0, 0)
+    down, left = mdp.actions.index("down"), mdp.actions.index("left")
+    episodes = [(list(e.states), list(e.actions)) for e in demos]
+    wrong = ([start, *[trap] * 40], [down, *[left] * 39])
+    mixed = whence.Demonstrations.from_episodes([*episodes, wrong])
+    true = replace(
+        run, best=studies.TASK, expert=studies.EXPERT, posterior=None, certainty=(), telling=()
+    )
+    shown = section(page(Study.of(true, mdp, mixed, compare=False)), "episodes")
+    assert "1 episode is an outlier." in shown.text
+    (row,) = shown.all("table")[0].all("tr")[1:]
+    assert row.all("th")[0].text.startswith(f"episode {len(episodes)} of ")
+    assert [cell.text for cell in row.all("td")][2] == "40"
+    usual = section(page(Study.of(true, mdp, demos, compare=False)), "episodes")
+    assert "None. An episode is an outlier when" in usual.text
+    assert not usual.all("table")
+
+
 def test_the_command_stands_there_as_it_is() -> None:
     study = studies.grid()
     assert study.command in section(page(study), "recipe").all("pre")[0].text
@@ -259,16 +280,16 @@ def test_text_stays_text(anything: str) -> None:
 @pytest.mark.parametrize(
     ("shown", "wanted"),
     [
-        (words.share(0.25), "25.0%"),
-        (words.share(1.0), "100%"),
-        (words.share(1e-9), "<0.1%"),
-        (words.share(1 - 1e-9), ">99.9%"),
-        (words.share_with_error(0.5, 0.01), "50.0% ± 1.0%"),
-        (words.nats(float("-inf")), "−∞"),
-        (words.nats(-1234.56), "−1,234.6"),
-        (words.counted(1, "episode"), "1 episode"),
-        (words.counted(1200, "episode"), "1,200 episodes"),
-        (words.fixed(-0.12345, 3), "−0.123"),
+        (share(0.25), "25.0%"),
+        (share(1.0), "100%"),
+        (share(1e-9), "<0.1%"),
+        (share(1 - 1e-9), ">99.9%"),
+        (share_with_error(0.5, 0.01), "50.0% ± 1.0%"),
+        (nats(float("-inf")), "−∞"),
+        (nats(-1234.56), "−1,234.6"),
+        (counted(1, "episode"), "1 episode"),
+        (counted(1200, "episode"), "1,200 episodes"),
+        (fixed(-0.12345, 3), "−0.123"),
     ],
 )
 def test_numbers_are_written_for_people(shown: str, wanted: str) -> None:

@@ -24,7 +24,9 @@ def test_a_run_of_version_0_1_goes_on_to_the_result_of_that_version(
     assert begun.steps > 0
     run = whence.resume(folder)
     assert run.steps > begun.steps
-    assert (folder / "best.json").read_bytes() == (OLD / method / "expected-best.json").read_bytes()
+    assert (folder / "best.json").read_bytes() == (
+        OLD / method / "expected-best.json"
+    ).read_bytes()
     for name in ("trace.npz", "draws.npz"):
         expected = OLD / method / f"expected-{name}"
         if expected.exists():

@@ -17,6 +17,7 @@ ROOMS = (
     "model", "drawing", "io", "likelihood", "planning", "envs", "search", "analysis", "runs",
     "report", "paper", "cli",
 )  # fmt: skip
+FACES = ("", "__main__", "worlds")  # the names that users import; these stand above all rooms
 CONVENIENCES = "model.conveniences"  # what gives models their methods may look upward
 
 
@@ -74,7 +75,7 @@ def upward(package: Package) -> list[str]:
     return [
         f"{package.files[module]}, line {line}: {module} imports {other}"
         for module, others in package.imports.items()
-        if module not in ("", "__main__", CONVENIENCES)
+        if module not in (*FACES, CONVENIENCES)
         for other, line in others.items()
         if room(other) > room(module) or other == ""
     ]

@@ -31,7 +31,7 @@ from whence import (
     infer,
 )
 from whence._files import decode_text
-from whence.cli import inputs
+from whence.cli import _inputs as inputs
 from whence.io import (
     demos_csv,
     demos_jsonl,

@@ -1,18 +1,25 @@
-"""The command line: one verb, one module; each is imported when it is called for."""
+"""The command line. Every module in this folder is a verb, unless its name begins with `_`.
+
+The module of a verb holds a click command named `command`. It is imported when the verb is
+called, and when all verbs are listed; so what is heavy is imported within its functions. To add
+a verb, add its module: no other file names it.
+"""
 
 from __future__ import annotations
 
 import importlib
 import os
+import pkgutil
 import sys
 from collections.abc import Sequence
 
 import click
 
-from whence.cli.console import never_fail_to_print, note_warnings, say_error
+from whence.cli._console import never_fail_to_print, note_warnings, say_error
 from whence.errors import WhenceError
 
-VERBS = (
+# The order in which `whence --help` tells the story; verbs that it leaves out follow by name.
+STORY = (
     "demo",
     "worlds",
     "world",
@@ -33,16 +40,31 @@ VERBS = (
 )
 
 
+def verbs() -> list[str]:
+    """Return the name of every verb, in the order of the help."""
+    found = (
+        module.name.replace("_", "-")
+        for module in pkgutil.iter_modules(__path__)
+        if not (module.ispkg or module.name.startswith("_"))
+    )
+    return sorted(found, key=lambda name: (_told(name), name))
+
+
+def _told(verb: str) -> int:
+    return STORY.index(verb) if verb in STORY else len(STORY)
+
+
 class _Verbs(click.Group):
     """A group whose commands live in modules of the same name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
+        return verbs()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
+        if cmd_name not in verbs():
             return None
-        command: click.Command = importlib.import_module(f"whence.cli.{cmd_name}").command
+        module = importlib.import_module(f"whence.cli.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
         return command
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 if TYPE_CHECKING:
     from whence.cli.benchmarks.report import Report
@@ -18,16 +18,18 @@ if TYPE_CHECKING:
     default="engine",
     show_default=True,
     metavar="PART",
-    help="engine (beside other programs), growth, or all.",
+    help="engine (compared with other programs), growth, or all.",
 )
-@click.option("--machines", type=int, default=200, show_default=True, help="Scored in each case.")
+@click.option(
+    "--machines", type=int, default=200, show_default=True, help="Machines to score in each case."
+)
 @click.option(
     "--largest",
     type=int,
     default=100_000,
     show_default=True,
     metavar="S",
-    help="States of the largest world whose growth is measured.",
+    help="States of the largest world to measure growth on.",
 )
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option(
@@ -76,7 +78,7 @@ def _check(part: str, machines: int, largest: int) -> None:
 
 
 def _show(measured: Report, out: Output) -> None:
-    """Print a table for each part, its note below it."""
+    """Print a table for each part, with its note below."""
     import rich.table
 
     from whence.cli.benchmarks.tables import tables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from whence.cli.console import Output, output_options, say_error
+from whence.cli._console import Output, output_options, say_error
 
 
 @click.command("check")
@@ -15,7 +15,7 @@ def command(world: str, demos: str, out: Output) -> int:
     """Check that DEMOS fit WORLD: name the first problem and count the rest."""
     import numpy as np
 
-    from whence.cli.inputs import setting, warn_estimated
+    from whence.cli._inputs import setting, warn_estimated
     from whence.model.checks import Findings
     from whence.model.demos import Demonstrations
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.console import Output, output_options, printable
+from whence.cli._console import Output, output_options, printable
 
 if TYPE_CHECKING:
     from whence.model.machine import RewardMachine
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 @click.command("compare")
 @click.argument("a")
 @click.argument("b")
-@click.option("--world", metavar="WORLD", help="Compare on what this world can produce, too.")
-@click.option("--start", metavar="X,Y", help="With --world: start there instead.")
+@click.option("--world", metavar="WORLD", help="Also compare them on what this world can produce.")
+@click.option("--start", metavar="X,Y", help="With --world: where its episodes start.")
 @output_options
 def command(a: str, b: str, world: str | None, start: str | None, out: Output) -> None:
     """Say whether the machines A and B are the same, or what tells them apart."""
-    from whence.cli import inputs
+    from whence.cli import _inputs as inputs
     from whence.errors import ArgumentError
 
     if start is not None and world is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 if TYPE_CHECKING:
     from whence.paper.worlds import World
@@ -39,7 +39,7 @@ def command(world: str, seed: int, output: str | None, out: Output) -> None:
     expert, agent = _returns(given, run)
     out.show(
         f"\nIn {given.length} steps the expert earns {expert.expected_return:.3f} on average, "
-        f"and an agent that plans with the machine found {agent.expected_return:.3f}."
+        f"an agent that plans with the machine found {agent.expected_return:.3f}."
     )
     report = _report(given, run, folder, seed, out)
     demos = given.demonstrations(seed)
@@ -84,9 +84,9 @@ def _watch(given: World, seed: int, out: Output) -> None:
 
 
 def _inferred(given: World, seed: int, folder: str, out: Output) -> Run:
-    """Infer the task into a run folder, and show how that goes."""
-    from whence.cli.inputs import INFERENCE_ALPHA
-    from whence.cli.live import watching
+    """Infer the task, keep the run in a folder, and show how it goes."""
+    from whence.cli._inputs import INFERENCE_ALPHA
+    from whence.cli._live import watching
     from whence.model.expert import Expert
     from whence.runs.inference import infer
 
@@ -111,21 +111,23 @@ def _command(given: World, seed: int) -> list[str]:
 
 def _tell(given: World, run: Run, out: Output) -> None:
     """Show the machine found, and whether it is the task."""
-    from whence.cli import findings
+    from whence.cli import _findings as findings
     from whence.drawing import terminal
 
     same = run.best.same_in(given.task, given.mdp)
+    verdict = (
+        "pays the same as the task that the expert had." if same else "differs from the task:"
+    )
     out.show(
         *findings.machine_parts(run),
-        f"{run.evaluations:,} machines scored in {run.seconds:.1f} s. In this world it pays "
-        + ("the same as the task that the expert had." if same else "not the same as the task:"),
+        f"{run.evaluations:,} machines scored in {run.seconds:.1f} s. In this world it {verdict}",
     )
     if not same:
         out.show("", terminal.machine_text(given.task))
 
 
 def _returns(given: World, run: Run) -> tuple[Evaluation, Evaluation]:
-    """Return what the expert earns, and an agent that plans with the machine found."""
+    """Return what the expert earns, and what an agent earns that plans with the machine found."""
     from whence.planning.evaluation import evaluate
     from whence.planning.policies import expert_policy, plan
 
@@ -141,15 +143,15 @@ def _report(given: World, run: Run, folder: str, seed: int, out: Output) -> str:
     """Write the report into the run's folder; returns its path."""
     import shlex
 
-    from whence.cli.live import watching
+    from whence.cli._live import watching
     from whence.report import Study, write
-    from whence.report.ladders import Ladders
+    from whence.report.study import Ladders
     from whence.runs.status import status_document
 
     path = str(Path(folder) / REPORT)
     out.show(
         "\nFor the report, a machine is inferred once more, from four fifths of the episodes: how "
-        "well does it predict the others?"
+        "well does it predict the rest?"
     )
     with watching(out) as show:
         study = Study.of(

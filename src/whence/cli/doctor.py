@@ -9,7 +9,7 @@ from importlib import metadata, util
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 PACKAGES = ("numpy", "numba", "msgspec", "click", "rich")
 EXTRAS = {
@@ -64,7 +64,7 @@ def _kernel_cache() -> dict[str, object]:
 
 
 def _accelerator() -> str | None:
-    """Return the name of the driver's tool where there is one; nothing uses it yet."""
+    """Return the kind of accelerator whose driver is installed, or None; nothing uses it yet."""
     return "nvidia" if shutil.which("nvidia-smi") else None
 
 

@@ -6,19 +6,23 @@ from typing import Any
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 
 @click.command("evaluate")
 @click.argument("world")
 @click.argument("machine")
-@click.option("--truth", metavar="MACHINE", help="Who pays.  [default: the world's task]")
-@click.option("--length", type=int, help="Steps.  [default: the world's, or 100]")
+@click.option(
+    "--truth", metavar="MACHINE", help="The machine that pays.  [default: the world's task]"
+)
+@click.option("--length", type=int, help="Steps to act.  [default: the world's, or 100]")
 @click.option("--discount", type=float, help="[default: the world's, or 0.95]")
 @click.option("--alpha", type=float, help="Evaluate an expert of this rationality instead.")
 @click.option("--lapse", type=float, help="Evaluate an expert with this lapse instead.")
-@click.option("--start", metavar="X,Y", help="Start there instead.")
-@click.option("--episodes", type=int, default=100, show_default=True, help="Simulated beside it.")
+@click.option("--start", metavar="X,Y", help="Where episodes start.")
+@click.option(
+    "--episodes", type=int, default=100, show_default=True, help="Episodes to simulate as well."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of those episodes.")
 @output_options
 def command(
@@ -34,10 +38,10 @@ def command(
     seed: int,
     out: Output,
 ) -> None:
-    """Say what the policy for MACHINE earns in WORLD, exactly, when the truth pays."""
+    """Say exactly what the policy for MACHINE earns in WORLD when the truth pays."""
     import math
 
-    from whence.cli import inputs
+    from whence.cli import _inputs as inputs
     from whence.model.expert import Expert
     from whence.planning.evaluation import evaluate
     from whence.planning.policies import expert_policy, plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 PRISM = "prism"
 
@@ -16,15 +16,15 @@ PRISM = "prism"
     "targets",
     required=True,
     metavar="FORMATS",
-    help="Some of json,dot,mermaid,tikz,svg,png,icarte,pyrewardmachines,prism, by commas.",
+    help="By commas: json, dot, mermaid, tikz, svg, png, icarte, pyrewardmachines, prism.",
 )
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
-    help="Where to; for several formats, a name to which each adds its ending.",
+    help="The file; for several formats, a name to which each adds its ending.",
 )
-@click.option("--world", metavar="WORLD", help="Of prism: the product with it is written.")
+@click.option("--world", metavar="WORLD", help="For prism: write the product with this world.")
 @output_options
 def command(
     machine: str, targets: str, output: str | None, world: str | None, out: Output
@@ -32,7 +32,7 @@ def command(
     """Write MACHINE, a file, a run folder or a built-in world's task, in other formats."""
     from whence import _files as files
     from whence import io as formats
-    from whence.cli import inputs
+    from whence.cli import _inputs as inputs
     from whence.errors import ArgumentError
 
     names = [name.strip() for name in targets.split(",")]

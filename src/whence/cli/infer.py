@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.console import Output, output_options, typed
+from whence.cli._console import Output, output_options, typed
 
 if TYPE_CHECKING:
     from whence.search.settings import Annealing, Exhaustive, Tempering
@@ -16,9 +16,9 @@ ANNEALING = {
     "t0": (float, "First temperature."),
     "t_min": (float, "Lowest temperature; scores are compared at it."),
     "beta_t": (float, "What the temperature is multiplied by."),
-    "p0": (float, "First chance that an entry changes."),
-    "p_min": (float, "Lowest such chance."),
-    "beta_p": (float, "What that chance is multiplied by."),
+    "p0": (float, "First probability that an entry changes."),
+    "p_min": (float, "Lowest such probability."),
+    "beta_p": (float, "What that probability is multiplied by."),
     "every": (int, "Steps between two multiplications."),
     "runs": (int, "Independent runs; the best machine of all is kept."),
     "rule": (str, "modified: temperature on the likelihood only; or standard."),
@@ -42,19 +42,21 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--rewards", metavar="LEVELS", help="Such as 0,1.  [default: the world's, or 0,1]")
 @click.option("--alpha", metavar="X", help="Rationality, inf, or infer.  [default: infer]")
 @click.option("--discount", metavar="X", help="A number, several, or infer.  [default: 0.95]")
-@click.option("--lapse", metavar="X", help="Blind actions, or infer.  [default: infer]")
-@click.option("--p-self", type=float, help="Prior chance of a self-loop.  [default: 3/5]")
-@click.option("--p-zero", type=float, help="Prior chance of a reward of 0.  [default: 3/4]")
-@click.option("--temperature", type=float, help="To compare scores at; annealing ends at it.")
+@click.option("--lapse", metavar="X", help="Share of random actions, or infer.  [default: infer]")
+@click.option("--p-self", type=float, help="Prior probability of a self-loop.  [default: 3/5]")
+@click.option("--p-zero", type=float, help="Prior probability of a reward of 0.  [default: 3/4]")
+@click.option(
+    "--temperature", type=float, help="What scores are compared at; annealing ends there."
+)
 @click.option(
     "--method", default="tempering", show_default=True, help="Or annealing, or exhaustive."
 )
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--steps", type=int, help="At most.  [default: the method's]")
-@click.option("--minutes", type=float, help="Stop after so many.")
+@click.option("--steps", type=int, help="Most steps to make.  [default: the method's]")
+@click.option("--minutes", type=float, help="Stop after this many minutes.")
 @click.option("--threads", type=int, help="[default: all cores]")
 @click.option("--checkpoint", type=float, help="Seconds between checkpoints.  [default: 10]")
-@click.option("--start", metavar="X,Y", help="Where the world's episodes begin.")
+@click.option("--start", metavar="X,Y", help="Where the world's episodes start.")
 @click.option("--init", metavar="M", help="A machine to start from.")
 @click.option("--fix", metavar="FILE", help="Known arrows, such as 'a -c-> b', one a line.")
 @click.option("--ladders", type=int, help="Independent ladders of tempering.  [default: 2]")
@@ -75,9 +77,10 @@ def command(
     out: Output,
     **said: Any,
 ) -> None:
-    """Infer the machine behind DEMOS and write it, and how it was found, to a folder."""
-    from whence.cli import findings, inputs
-    from whence.cli.live import watching
+    """Infer the machine behind DEMOS, and write it and how it was found to a folder."""
+    from whence.cli import _findings as findings
+    from whence.cli import _inputs as inputs
+    from whence.cli._live import watching
     from whence.model.demos import Demonstrations
     from whence.runs.inference import infer
     from whence.runs.keeper import check_free
@@ -121,8 +124,8 @@ def _arguments(
     fix: str | None,
     **settings: Any,
 ) -> dict[str, Any]:
-    """Return what the options mean to `infer`."""
-    from whence.cli import inputs
+    """Return the options as arguments of `infer`."""
+    from whence.cli import _inputs as inputs
 
     return {
         "states": _states(states, given),
@@ -160,8 +163,8 @@ def _states(states: str | None, given: Any) -> int | tuple[int, int]:
 
 
 def _expert(method: str, given: Any, said: dict[str, str | None]) -> dict[str, Any]:
-    """Return what is said of the expert; methods that cannot infer it assume the usual."""
-    from whence.cli import inputs
+    """Return what the options say about the expert; what cannot be inferred is as usual."""
+    from whence.cli import _inputs as inputs
 
     values = {name: _value(name, text) for name, text in said.items()}
     if method != "tempering":
@@ -198,7 +201,7 @@ def _digits(text: str) -> bool:
 
 
 def _levels(rewards: str | None, given: Any) -> tuple[float, ...]:
-    from whence.cli import inputs
+    from whence.cli import _inputs as inputs
 
     if rewards is None:
         return given.built_in.rewards if given.built_in else (0.0, 1.0)
@@ -215,7 +218,7 @@ OWNERS = {"limit": "exhaustive", "ladders": "tempering", "rungs": "tempering"}
 def _settings(
     method: str, given: Any, options: dict[str, Any], temperature: float | None
 ) -> Annealing | Exhaustive | Tempering | None:
-    """Return the settings of a method that the options describe; they must be its own."""
+    """Return the settings that the options describe; each must be one of the method's own."""
     from whence.errors import ArgumentError
     from whence.search.settings import Exhaustive, Tempering
 
@@ -235,7 +238,7 @@ def _settings(
 
 
 def _annealing(preset: str, said: dict[str, Any], temperature: float | None) -> Annealing:
-    """Return a preset with what the options change."""
+    """Return a preset, changed as the options say."""
     from dataclasses import replace
 
     from whence.errors import ArgumentError
@@ -243,7 +246,7 @@ def _annealing(preset: str, said: dict[str, Any], temperature: float | None) -> 
 
     if temperature is not None and said.get("t_min", temperature) != temperature:
         raise ArgumentError(
-            f"--temperature {temperature:g} and --t-min {said['t_min']:g} are the same thing to "
+            f"--temperature {temperature:g} and --t-min {said['t_min']:g} mean the same to "
             "annealing; leave one of them out"
         )
     return replace(Annealing.preset(preset), **said)

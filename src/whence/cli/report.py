@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 if TYPE_CHECKING:
     from whence.report import Study
@@ -20,14 +20,20 @@ ENDINGS = (".html", ".htm")
 @click.argument("run")
 @click.option("-o", "--output", metavar="FILE", required=True, help="The page, FILE.html.")
 @click.option("--no-held-out", is_flag=True, help="Do not infer again to predict new episodes.")
-@click.option("--minutes", type=float, default=5.0, show_default=True, help="Most for that.")
+@click.option(
+    "--minutes",
+    type=float,
+    default=5.0,
+    show_default=True,
+    help="Most minutes for that inference.",
+)
 @click.option("--threads", type=int, help="[default: all cores]")
 @output_options
 def command(
     run: str, output: str, no_held_out: bool, minutes: float, threads: int | None, out: Output
 ) -> None:
     """Write a report on RUN: one HTML file that needs nothing else."""
-    from whence.cli.live import watching
+    from whence.cli._live import watching
     from whence.report import write
 
     _check(output, minutes)
@@ -59,7 +65,7 @@ def study_of(
 ) -> Study:
     """Return what a report needs, from the folder of a run."""
     from whence.report import Study
-    from whence.report.ladders import Ladders
+    from whence.report.study import Ladders
     from whence.runs.resuming import load
     from whence.runs.status import status_document
 
@@ -91,7 +97,7 @@ def study_of(
 
 
 def _short(name: str | None, usual: str) -> str:
-    """Return a file without its folders, which are nobody's business."""
+    """Return the name of a file without its folders, which may be private."""
     return usual if name is None else Path(name).name or name
 
 
@@ -108,7 +114,7 @@ def _typed(folder: str, command: list[str] | None, began: dict[str, Any], settin
 
 
 def _held_out(study: Study) -> dict[str, Any] | None:
-    """Return the comparison, for JSON: null stands for what is not finite."""
+    """Return the comparison for JSON, where None stands for what is not finite."""
     import math
 
     found = study.comparison

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 @click.command("reproduce")
 @click.argument("world", required=False)
-@click.option("--triples", type=int, default=20, show_default=True, help="For each world.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the first triple.")
+@click.option("--triples", type=int, default=20, show_default=True, help="Triples for each world.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the first triple.")
 @click.option(
     "-o",
     "--output",
     metavar="FOLDER",
     default="docs/reproduction",
     show_default=True,
-    help="For the page and its pictures.",
+    help="The folder for the page and its pictures.",
 )
 @click.option(
     "--ablation/--no-ablation",
     default=False,
     show_default=True,
-    help="Put the paper's claims about its choices to the test, too: six times the work.",
+    help="Also test the paper's claims about its choices: six times the work.",
 )
-@click.option("--steps", type=int, help="In place of the paper's N, for a trial.")
+@click.option("--steps", type=int, help="Steps in place of the paper's N, for a trial.")
 @click.option("--threads", type=int, help="Processes to use.  [default: all cores]")
 @output_options
 def command(
@@ -45,14 +45,13 @@ def command(
     threads: int | None,
     out: Output,
 ) -> None:
-    """Run the paper's experiments again, beside its table, and write a page about it."""
+    """Run the paper's experiments again, and write a page that compares the figures."""
     import time
 
-    from whence.cli.progress import progress
+    from whence.cli._live import progress
     from whence.errors import ArgumentError
     from whence.likelihood.compiled import threads_available
     from whence.paper import experiment, writing
-    from whence.paper.documents import document
     from whence.paper.worlds import BUILT_IN
 
     began = time.perf_counter()
@@ -66,7 +65,7 @@ def command(
         results = experiment.carry_out(plan, workers, advance)
     written = writing.write(output, results)
     seconds = time.perf_counter() - began
-    out.document(document(results) | {"written": written, "seconds": seconds})
+    out.document(writing.document(results) | {"written": written, "seconds": seconds})
     if not (out.json or out.quiet):
         out.show(_table(results), f"{seconds:.0f} s; wrote {written[0]}")
 
@@ -74,8 +73,7 @@ def command(
 def _table(results: Results) -> Table:
     from rich.table import Table
 
-    from whence.paper.figures import rows
-    from whence.paper.markdown import figure, percent
+    from whence.paper.figures import figure, percent, rows
 
     table = Table("world", "", "the paper", "ours, median", "reach it", "the truth's own")
     for world in results.plan.worlds:

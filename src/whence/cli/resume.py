@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 
 @click.command("resume")
 @click.argument("run")
-@click.option("--steps", type=int, help="At most, in all: extends the run.")
-@click.option("--minutes", type=float, help="In all: extends the run.")
-@click.option("--copies", is_flag=True, help="Go on even if the files it was made from changed.")
+@click.option("--steps", type=int, help="Most steps in all; extends the run.")
+@click.option("--minutes", type=float, help="Most minutes in all; extends the run.")
+@click.option(
+    "--copies", is_flag=True, help="Go on even if the files that it was made from have changed."
+)
 @click.option("--checkpoint", type=float, help="Seconds between checkpoints.  [default: 10]")
 @click.option("--threads", type=int, help="[default: all cores]")
 @output_options
@@ -24,9 +26,9 @@ def command(
     threads: int | None,
     out: Output,
 ) -> None:
-    """Go on with RUN, to the very result of a run that was never stopped."""
-    from whence.cli import findings
-    from whence.cli.live import watching
+    """Go on with RUN, to exactly the result of a run that was never stopped."""
+    from whence.cli import _findings as findings
+    from whence.cli._live import watching
     from whence.runs.resuming import resume
 
     with watching(out) as show:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.console import Output, output_options, printable
+from whence.cli._console import Output, output_options, printable
 
 if TYPE_CHECKING:
     from whence.likelihood.posterior import Posterior
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 @click.argument("machines", nargs=-1, required=True)
 @click.option("--alpha", type=float, help="Rationality, or inf.  [default: 50]")
 @click.option("--discount", type=float, help="[default: the world's, or 0.95]")
-@click.option("--lapse", type=float, default=0.0, show_default=True, help="Blind actions.")
+@click.option(
+    "--lapse", type=float, default=0.0, show_default=True, help="Share of random actions."
+)
 @click.option("--temperature", type=float, default=1.0, show_default=True)
 @click.option("--rewards", metavar="LEVELS", help="Such as 0,1.  [default: the machines' own]")
 @output_options
@@ -38,7 +40,7 @@ def command(
     from rich.table import Table
     from rich.text import Text
 
-    from whence.cli import inputs
+    from whence.cli import _inputs as inputs
     from whence.likelihood.posterior import Posterior
     from whence.model.demos import Demonstrations
 
@@ -74,7 +76,7 @@ def command(
 
 def _scored(posterior: Posterior, name: str, machine: RewardMachine) -> dict[str, Any]:
     """Return one machine's object in the JSON document."""
-    from whence.cli.inputs import finite
+    from whence.cli._inputs import finite
 
     likelihood = posterior.finest(machine)
     prior = float(posterior.log_prior(machine.transitions[None], machine.rewards[None])[0])

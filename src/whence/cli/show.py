@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 
 @click.command("show")
@@ -12,7 +12,7 @@ from whence.cli.console import Output, output_options
 @output_options
 def command(machine: str, out: Output) -> None:
     """Show MACHINE: a file, a run folder, or a built-in world's task."""
-    from whence.cli import inputs
+    from whence.cli import _inputs as inputs
     from whence.drawing import terminal
 
     shown = inputs.machine(machine)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 
 @click.command("simulate")
 @click.argument("world")
 @click.option("-o", "--output", metavar="DEMOS", required=True, help=".jsonl, .npz or .csv.")
 @click.option("--episodes", type=int, help="How many episodes.  [default: the world's, or 100]")
-@click.option("--length", type=int, help="Steps in each.  [default: the world's, or 100]")
+@click.option("--length", type=int, help="Steps in each episode.  [default: the world's, or 100]")
 @click.option("--alpha", type=float, help="Rationality, or inf.  [default: 30]")
 @click.option("--discount", type=float, help="[default: the world's, or 0.95]")
-@click.option("--lapse", type=float, default=0.0, show_default=True, help="Blind actions.")
+@click.option(
+    "--lapse", type=float, default=0.0, show_default=True, help="Share of random actions."
+)
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--start", metavar="X,Y", help="Start there instead.")
+@click.option("--start", metavar="X,Y", help="Where episodes start.")
 @click.option("--machine", metavar="M", help="What the expert wants.  [default: the world's task]")
 @output_options
 def command(
@@ -33,7 +35,7 @@ def command(
     out: Output,
 ) -> None:
     """Make demonstrations of an expert in WORLD."""
-    from whence.cli.inputs import finite, setting
+    from whence.cli._inputs import finite, setting
     from whence.io import demonstrations_ending
     from whence.planning.simulation import simulate
 

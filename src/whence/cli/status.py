@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 WORDS = {
     "running": "running, process {process}",
@@ -20,10 +20,10 @@ WORDS = {
 
 @click.command("status")
 @click.argument("run")
-@click.option("--watch", is_flag=True, help="Show it again each second, until it ends.")
+@click.option("--watch", is_flag=True, help="Show it anew each second, until it ends.")
 @output_options
 def command(run: str, watch: bool, out: Output) -> None:
-    """Say how RUN stands: how far it is, how well it does, and who works on it."""
+    """Say how RUN stands: how far it has come, how well it does, and who works on it."""
     from whence.runs.status import status_document
 
     document = status_document(Path(run))
@@ -35,7 +35,7 @@ def command(run: str, watch: bool, out: Output) -> None:
 
 def _parts(path: Path, document: dict[str, Any]) -> list[Any]:
     """Return how the run stands, for a terminal."""
-    from whence.cli.live import drawing_of, picture
+    from whence.cli._live import drawing_of, picture
     from whence.runs.status import best_so_far
 
     line = f"{document['run']}: " + WORDS[document["status"]].format(**document)
@@ -45,7 +45,7 @@ def _parts(path: Path, document: dict[str, Any]) -> list[Any]:
 
 
 def _watched(path: Path, document: dict[str, Any]) -> dict[str, Any]:
-    """Show a run as long as it goes on; returns how it stands then."""
+    """Show a run as long as it goes on; return how it stands in the end."""
     from rich.console import Group
     from rich.live import Live
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from whence.cli.console import Output, output_options
+from whence.cli._console import Output, output_options
 
 MOST_DRAWN = 10_000  # cells that a terminal can show
 
@@ -12,14 +12,14 @@ MOST_DRAWN = 10_000  # cells that a terminal can show
 @click.command("world")
 @click.argument("world")
 @click.option("-o", "--output", metavar="FILE", help="Write .json, .npz, .map, .svg or .png.")
-@click.option("--start", metavar="X,Y", help="Start there instead.")
+@click.option("--start", metavar="X,Y", help="Where episodes start.")
 @output_options
 def command(world: str, output: str | None, start: str | None, out: Output) -> None:
     """Show WORLD, a built-in name or a file, or write it out.
 
-    A table of demonstrations (.csv, .tsv, .parquet) gives the world that is estimated from it.
+    A table of demonstrations (.csv, .tsv, .parquet) stands for the world estimated from it.
     """
-    from whence.cli.inputs import setting
+    from whence.cli._inputs import setting
 
     given = setting(world, start)
     mdp, coverage = given.mdp, given.coverage

@@ -45,7 +45,7 @@ class Baselines:
 
 
 def baselines(name: str, seed: int) -> Baselines:
-    """Do all of them on the demonstrations of a triple."""
+    """Return what every baseline earns on the demonstrations of a triple."""
     world = BUILT_IN[name](None)
     demos = world.demonstrations(seed)
     return Baselines(
@@ -69,7 +69,7 @@ def markovian(world: World, demos: Demonstrations) -> RewardMachine:
 
 
 def per_state(world: World, demos: Demonstrations, seed: int = 0) -> Floats:
-    """Return float[S]: a reward per world state of the highest score that was found.
+    """Return float[S]: the reward per world state with the highest score that was found.
 
     Steepest ascent, one state's reward at a time, until no single change helps, from three
     starts: no reward, the best reward per label, and a draw from the prior. As among machines,

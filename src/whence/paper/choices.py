@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from whence.model.expert import Expert
-from whence.paper.markdown import table
+from whence.paper.figures import table
 from whence.paper.published import TABLE_1
 from whence.paper.worlds import BUILT_IN, World
 from whence.planning.evaluation import expected_return

@@ -19,7 +19,7 @@ class Claim:
         variant: the name of the variant without the choice.
         without: that variant, in words.
         text: what the paper says.
-        same_score: whether the best is kept by the same score, so that scores compare, too.
+        same_score: whether the best is kept by the same score, so that scores can be compared.
     """
 
     variant: str
@@ -97,7 +97,7 @@ def by_score(results: Results, claim: Claim, worlds: tuple[str, ...]) -> Compari
 
 
 def disagreement(results: Results, claim: Claim) -> bool:
-    """Return whether the paper's choice earns more often more on one world, less on another."""
+    """Return whether the paper's choice mostly earns more on one world, and less on another."""
     signs = [by_return(results, claim, (world,)) for world in results.plan.worlds]
     return any(c.better > c.worse for c in signs) and any(c.worse > c.better for c in signs)
 

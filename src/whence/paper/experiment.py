@@ -1,20 +1,33 @@
-"""The whole experiment: which jobs there are, and what they found."""
+"""The whole experiment: which jobs there are, who does them, and what they found."""
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from whence.errors import ArgumentError
+from whence.errors import ArgumentError, WhenceError
 from whence.model.machine import RewardMachine
 from whence.paper import published as paper
 from whence.paper.baselines import Baselines, baselines
 from whence.paper.nearby import Nearby, nearby
 from whence.paper.triples import ABLATION, BINARY, PAPER, Found, Job, Variant, anneal
-from whence.paper.work import OnDone, done_all
 from whence.paper.worlds import BUILT_IN
 from whence.planning.simulation import checked_seed
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+
+OnDone = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -25,8 +38,8 @@ class Plan:
         worlds: their names.
         triples: how many for each world and variant.
         seed: of the first triple; the others count on from it.
-        ablation: whether to put the paper's claims to the test, too.
-        steps: in place of Table 1's N, for trials.
+        ablation: whether to test the paper's claims as well.
+        steps: what takes the place of Table 1's N, for trials.
     """
 
     worlds: tuple[str, ...]
@@ -52,7 +65,7 @@ class Plan:
         return tuple(range(self.seed, self.seed + self.triples))
 
     def variants(self, world: str) -> tuple[Variant, ...]:
-        """Return what is annealed on a world; only one of them has rewards beyond 0 and 1."""
+        """Return the variants annealed on a world; one world alone pays more than 0 and 1."""
         binary = (BINARY,) if len(BUILT_IN[world](None).rewards) > 2 else ()
         return (PAPER, *binary, *(ABLATION if self.ablation else ()))
 
@@ -63,10 +76,10 @@ class Results:
 
     Attributes:
         plan: what was done.
-        references: of each world, by name.
+        references: what is known of each world beforehand, by name.
         found: every triple of every variant.
-        baselines: of every triple.
-        surroundings: of the most frequent machine of each world.
+        baselines: what they earn, for every triple.
+        surroundings: what lies around the most frequent machine of each world.
     """
 
     plan: Plan
@@ -97,7 +110,7 @@ def carry_out(plan: Plan, workers: int, on_done: OnDone) -> Results:
 
 
 def surveyed(results: Results, workers: int) -> Results:
-    """Look around the machine that most triples found, in the first of them."""
+    """Look around the machine that most triples found, in the first triple that found it."""
     jobs = []
     for world in results.plan.worlds:
         found = results.of(world)
@@ -109,7 +122,7 @@ def surveyed(results: Results, workers: int) -> Results:
 
 
 def most_frequent(found: Sequence[Found]) -> tuple[RewardMachine, int]:
-    """Return the machine that most triples found, and how many; the first where several are."""
+    """Return the machine that most triples found, and how many did; the first one in a tie."""
     machine, count = Counter(f.machine for f in found).most_common(1)[0]
     return machine, count
 
@@ -127,3 +140,57 @@ def _jobs(plan: Plan) -> Sequence[Job | tuple[str, int]]:
 
 def _do(job: Job | tuple[str, int]) -> Found | Baselines:
     return anneal(job) if isinstance(job, Job) else baselines(*job)
+
+
+def done_all(
+    function: Callable[[J], R], jobs: Sequence[J], workers: int, on_done: OnDone
+) -> list[R]:
+    """Return function(job) for every job, in the order of the jobs.
+
+    Args:
+        function: one at the top of a module, so that other processes can import it.
+        jobs: what to do; put long ones first.
+        workers: how many processes.
+        on_done: called with how many are done, and out of how many.
+    """
+    results: dict[int, R] = {}
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_IGN),  # it is this process that is interrupted
+    )
+    try:
+        with _one_thread_each():
+            waiting = {pool.submit(function, job): i for i, job in enumerate(jobs)}
+        for future in as_completed(waiting):
+            results[waiting[future]] = future.result()
+            on_done(len(results), len(jobs))
+    except BrokenProcessPool:
+        raise WhenceError(
+            "a process ended before its work was done, perhaps for lack of memory; "
+            "use fewer threads"
+        ) from None
+    except BaseException:
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    return [results[i] for i in range(len(jobs))]
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Start processes whose linear algebra keeps to one thread; more would fight for cores."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -1,4 +1,4 @@
-"""Medians, fractions and tests: what tables are made of."""
+"""Medians, fractions and tests, and the Markdown tables made of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from whence.paper.experiment import Results
 from whence.paper.triples import BINARY, PAPER, Found
 
 CLOSE = 1e-6  # returns and scores this close are equal
-COMPARISONS = 11  # that a full page judges: 4 with baselines, 5 by return, 2 by score
+COMPARISONS = 11  # how many a full page judges: 4 with baselines, 5 by return, 2 by score
 SIGNIFICANT = 0.05 / COMPARISONS
 
 
@@ -25,8 +25,8 @@ class Row:
         quantity: what is measured: r_e, r_a, or a baseline's r_a.
         paper: the published figure, or None.
         ours: the median over triples.
-        least: over triples.
-        most: over triples.
+        least: the lowest of all triples.
+        most: the highest of all triples.
         reached: the fraction of triples that reach the paper's r_a, or None.
         truth: the exact return of the truth's own policy (for r_e: of the expert).
     """
@@ -56,8 +56,8 @@ def rows(results: Results, world: str) -> list[Row]:
         quantities.append(("machine with rewards 0 and 1", None, [f.agent for f in binary]))
     watched = _row(world, "r_e", published.expert, [f.watched for f in found], None, known.expert)
     return [watched] + [
-        _row(world, name, figure, values, known.threshold, known.agent)
-        for name, figure, values in quantities
+        _row(world, name, printed, values, known.threshold, known.agent)
+        for name, printed, values in quantities
     ]
 
 
@@ -84,7 +84,7 @@ class Outcome:
         equal: both score the same.
         missed: the truth scores higher: the search is to blame.
         same: the true machine was found.
-        same_in_world: what was found cannot be told from the truth in that world.
+        same_in_world: the world cannot tell what was found from the truth.
     """
 
     preferred: int
@@ -107,7 +107,7 @@ def outcome(found: Sequence[Found]) -> Outcome:
 
 
 def best(found: Sequence[Found]) -> Found:
-    """Return the triple with the highest r_a; where several are, the best score above the truth's.
+    """Return the triple with the highest r_a; a tie goes to the score furthest above the truth's.
 
     Scores on different demonstrations cannot be compared; how far they are above the truth's can.
     """
@@ -127,7 +127,7 @@ class Comparison:
         better: triples in which the paper's method earns more.
         worse: triples in which it earns less.
         equal: the others.
-        p: of the two-sided sign test.
+        p: the result of the two-sided sign test.
     """
 
     better: int
@@ -151,7 +151,7 @@ def compared(pairs: Sequence[tuple[float, float]]) -> Comparison:
 
 
 def sign_test(better: int, worse: int) -> float:
-    """Return the two-sided p of so many signs, each as likely as the other."""
+    """Return the two-sided p of the sign test, under which both signs are equally likely."""
     n = better + worse
     tail = sum(math.comb(n, k) for k in range(max(better, worse), n + 1)) / 2.0**n
     return min(1.0, 2.0 * tail)
@@ -184,6 +184,26 @@ def paired(results: Results, worlds: Sequence[str], variant: str) -> list[tuple[
 
 
 def share(values: Iterable[bool]) -> float:
-    """Return the fraction of truths among some booleans."""
+    """Return the fraction that is true."""
     items = list(values)
     return float(sum(items) / len(items))
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table; every row has as many cells as the head."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(_safe(cell) for cell in line)} |" for line in lines)
+
+
+def percent(fraction: float | None) -> str:
+    """Return a fraction as a percentage, or an empty text."""
+    return "" if fraction is None else f"{100 * fraction:.0f}%"
+
+
+def figure(value: float | None) -> str:
+    """Return a return with three decimals, or an empty text."""
+    return "" if value is None else f"{value:.3f}"
+
+
+def _safe(cell: str) -> str:
+    return cell.replace("|", "\\|")

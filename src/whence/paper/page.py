@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from whence.model.machine import RewardMachine
-from whence.paper import choices, claims, figures, words
+from whence.paper import choices, claims, figures
 from whence.paper import published as paper
 from whence.paper.experiment import Plan, Results, most_frequent
-from whence.paper.figures import Comparison
-from whence.paper.markdown import figure, percent, table
+from whence.paper.figures import Comparison, figure, percent, table
+from whence.paper.nearby import difference
 from whence.paper.triples import BINARY, PAPER
 from whence.paper.worlds import BUILT_IN
 
@@ -195,10 +195,10 @@ def _machines(results: Results) -> str:
         title = f"found in {count} of {len(found)} triples"
         parts.append(f"### {name}")
         parts.append(_drawn(f"{name}-most-frequent", f"Most frequent, {title}"))
-        parts.append(" ".join(words.difference(machine, world)))
+        parts.append(" ".join(difference(machine, world)))
         best = f"Best, of seed {top.seed}: r_a {figure(top.agent)}"
         parts.append(_drawn(f"{name}-best", best))
-        told = "The same machine." if same else " ".join(words.difference(top.machine, world))
+        told = "The same machine." if same else " ".join(difference(top.machine, world))
         parts.append(told)
     parts.append(
         "*Best* is the highest r_a and, among equals, the highest score above that of the truth "

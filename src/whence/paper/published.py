@@ -12,7 +12,7 @@ from whence.paper.worlds import World
 from whence.planning.evaluation import expected_return
 from whence.planning.policies import expert_policy, plan
 
-ALPHA = 50.0  # assumed of the expert in inference
+ALPHA = 50.0  # what inference assumes of the expert
 EPISODES = 100  # over which the paper averages returns
 ERRORS = 2  # how many standard errors of such an average are allowed
 ROUNDING = 0.005  # half a unit of the last digit printed
@@ -63,7 +63,7 @@ class Reference:
         expert: exact expected return of the expert who demonstrates.
         agent: the same for the policy that is optimal for the truth.
         error: standard error of that policy's average over 100 episodes.
-        threshold: the least return that reaches the paper's r_a.
+        threshold: the lowest return that reaches the paper's r_a.
     """
 
     expert: float

@@ -25,7 +25,7 @@ class Variant:
     Attributes:
         name: what tables call it.
         alpha: the rationality assumed.
-        rule: of acceptance.
+        rule: how proposals are accepted.
         neighbours: how many entries change.
         uniform_prior: whether every machine is equally likely beforehand.
         binary: whether machines pay 0 and 1 only.
@@ -89,12 +89,12 @@ class Found:
         agent: r_a, the exact expected return of its optimal policy, paid by the truth.
         watched: the average return of the demonstrated episodes, r_e as it was seen.
         score: of the machine found.
-        truth_score: of the true machine on the same demonstrations; None where it pays what is
-            no level.
+        truth_score: of the true machine on the same demonstrations; None if it pays something
+            that is not among the levels.
         log_likelihood: of the machine found.
         truth_log_likelihood: of the true machine.
         same: whether it is the true machine.
-        same_in_world: whether it is in that world.
+        same_in_world: whether the world cannot tell the two apart.
         acceptance: the fraction of proposals accepted.
     """
 

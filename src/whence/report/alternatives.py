@@ -7,20 +7,23 @@ from whence.analysis.questions import Difference, Telling, differences
 from whence.analysis.sample import PosteriorSample
 from whence.drawing import machine_svg
 from whence.model.machine import RewardMachine, number
-from whence.report import words
 from whence.report.html import (
     Html,
     code,
+    counted,
     details,
     figure,
     fill,
     join,
+    nats,
     paragraph,
     section,
     sequence,
+    share,
+    share_with_error,
     table,
+    width,
 )
-from whence.report.machine import width
 from whence.report.study import Study
 
 TOP = 5
@@ -38,11 +41,11 @@ def alternatives(study: Study) -> Html:
     shown = min(TOP, len(sample))
     rest = 1 - float(sample.weights[:shown].sum())
     intro = (
-        f"{words.counted(len(sample), 'machine remains', 'machines remain')} possible; machines "
+        f"{counted(len(sample), 'machine remains', 'machines remain')} possible; machines "
         "that pay the same on every label sequence that the world can produce count as one. "
     )
     if rest > 0.0005:
-        intro += f"Those not listed hold {words.share(rest)} of the probability together."
+        intro += f"The ones not listed hold {share(rest)} of the probability between them."
     parts = [paragraph(intro), _weights(study, sample, shown)]
     if shown > 1:
         parts.append(details("Draw them", *(_drawing(study, sample, at) for at in range(shown))))
@@ -50,7 +53,7 @@ def alternatives(study: Study) -> Html:
 
 
 def _weights(study: Study, sample: PosteriorSample, shown: int) -> Html:
-    """Return a table of the heaviest machines and how each differs from the heaviest."""
+    """Return a table of the most probable machines, and how each differs from the first."""
     apart = {d.second: d for d in differences(sample, shown) if d.first == 0} if shown > 1 else {}
     rows = []
     for at in range(shown):
@@ -58,14 +61,14 @@ def _weights(study: Study, sample: PosteriorSample, shown: int) -> Html:
         rows.append(
             [
                 f"{at + 1}{own}",
-                words.share_with_error(float(sample.weights[at]), float(sample.errors[at])),
+                share_with_error(float(sample.weights[at]), float(sample.errors[at])),
                 str(sample.machines[at].n_states),
                 *_apart(sample, apart.get(at)),
             ]
         )
     return table(
-        "The heaviest machines and what tells them apart",
-        ["machine", "probability", "states", "told from 1 by", "pays here", "pays in 1"],
+        "The most probable machines, and what tells them apart",
+        ["machine", "probability", "states", "differs from 1 on", "it pays", "1 pays"],
         rows,
         numbers=(1, 2, 4, 5),
     )
@@ -88,43 +91,43 @@ def _read(machine: RewardMachine, difference: Difference) -> tuple[float, ...]:
 
 
 def _drawing(study: Study, sample: PosteriorSample, at: int) -> Html:
-    weight = words.share_with_error(float(sample.weights[at]), float(sample.errors[at]))
+    weight = share_with_error(float(sample.weights[at]), float(sample.errors[at]))
     svg = machine_svg(sample.machines[at], title=f"Machine {at + 1}: {weight}")
     caption = f"Machine {at + 1}, probability {weight}, in its smallest form."
     return figure(svg, caption, least=0.7 * width(svg))
 
 
 def _open(study: Study) -> list[Html]:
-    """Return what is still open, and which demonstration would settle it."""
-    heading = fill("<h3>What is still open</h3>")
+    """Return the open questions, and which demonstration would settle each."""
+    heading = fill("<h3>Open questions</h3>")
     if not study.run.telling:
         text = (
-            "Nothing: on every label sequence that the world can produce, at least 95% of the "
+            "None: on every label sequence that the world can produce, at least 95% of the "
             "probability agrees on what is paid."
         )
         return [heading, paragraph(text)]
     several = len(study.worlds) > 1
-    rows = [_telling(study, each, several) for each in study.run.telling]
+    rows = [_question(study, each, several) for each in study.run.telling]
     text = (
-        "The shortest label sequences whose total reward is open, none having a probability of "
-        "95%, and the state from which one more demonstration would tell the two likeliest "
-        "answers apart best. The last column is the expected log Bayes factor of an episode of "
-        "100 steps from there: 3 nats settle a question, and where they are far below 1 the "
-        "answer hardly changes what the expert does."
+        "The shortest label sequences whose total reward is still open, since no answer has a "
+        "probability of 95%, and the state from which one more demonstration would best tell the "
+        "two most likely answers apart. The last column is the expected log Bayes factor of an "
+        "episode of 100 steps from there, in nats: 3 settle a question; where it is far below 1, "
+        "the answer hardly changes what the expert does."
     )
-    header = ["sequence", "what it pays", "start a demonstration in", "nats expected"]
-    return [heading, paragraph(text), table("Open label sequences", header, rows, numbers=(3,))]
+    header = ["sequence", "what it pays", "start a demonstration in", "log Bayes factor"]
+    return [heading, paragraph(text), table("Open questions", header, rows, numbers=(3,))]
 
 
-def _telling(study: Study, each: Telling, several: bool) -> list[str]:
+def _question(study: Study, each: Telling, several: bool) -> list[str]:
     mdp = study.worlds[each.start.world][0]
     where: list[str] = [code(mdp.state_name(each.start.state))]
     if several:
         where += [" of ", code(study.names[each.start.world])]
     pays = (
-        fill('<span class="sequence">{one}</span>', one=f"{number(reward)} ({words.share(p)})")
+        fill('<span class="sequence">{one}</span>', one=f"{number(reward)} ({share(p)})")
         for reward, p in each.outcomes.items()
     )
     if each.start.nats < NOTHING_TOLD:
-        where = ["nowhere: the expert acts alike either way"]
-    return [sequence(each.labels), join(pays, "; "), join(where), words.nats(each.start.nats)]
+        where = ["nowhere: the expert acts the same either way"]
+    return [sequence(each.labels), join(pays, "; "), join(where), nats(each.start.nats)]

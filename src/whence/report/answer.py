@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections import deque
 
 from whence.model.machine import RewardMachine, number
-from whence.report import words
-from whence.report.html import Html, bullets, code, fill, join, paragraph, section
+from whence.report.html import (
+    Html,
+    bullets,
+    code,
+    counted,
+    fill,
+    fixed,
+    join,
+    paragraph,
+    section,
+    share,
+    share_with_error,
+)
 from whence.report.study import LOOKED_AT, Study
 
 MOST = 4  # rewards that the sentence names
@@ -16,9 +27,9 @@ def answer(study: Study) -> Html:
     """Return the section."""
     run = study.run
     lead = paragraph(
-        f"{words.counted(study.episodes, 'episode')} ({words.counted(study.steps, 'step')}) are "
+        f"{counted(study.episodes, 'episode')} ({counted(study.steps, 'step')}) are "
         f"best explained by a reward machine with "
-        f"{words.counted(run.best.n_states, 'state')}: ",
+        f"{counted(run.best.n_states, 'state')}: ",
         in_words(run.best),
         kind="lead",
     )
@@ -93,7 +104,7 @@ def _trust(study: Study) -> Html:
         return fill(
             '<div class="notice doubt"><p><strong>One machine, no probabilities.</strong> '
             "The method, {method}, returns the best machine that it met and cannot say how sure "
-            "that is.</p></div>",
+            "it is.</p></div>",
             method=run.method,
         )
     known = "every machine was scored" if run.exact else "independent samplers agree"
@@ -105,16 +116,16 @@ def _trust(study: Study) -> Html:
 
 
 def _heavier(study: Study) -> list[Html]:
-    """Say so where the machine with the best score is not the likeliest."""
+    """Say so where the machine with the best score is not the most probable."""
     sample = study.run.posterior
     if sample is None or study.place == 0:
         return []
-    weight = words.share_with_error(float(sample.weights[0]), float(sample.errors[0]))
+    weight = share_with_error(float(sample.weights[0]), float(sample.errors[0]))
     text = (
         f"Another machine is likelier, with a probability of {weight}: machine 1 of the "
-        "alternatives. The answer is the single machine with the best score; many that score less "
-        "and pay the same can weigh more together. Also, frequencies are wrong where a search "
-        "leaves doubts."
+        "alternatives. The answer is the single machine with the best score; many machines that "
+        "score less but pay the same can weigh more together. Besides, frequencies are wrong "
+        "where the search leaves doubts."
     )
     return [paragraph(text)]
 
@@ -128,9 +139,9 @@ def facts(study: Study) -> Html:
         chance = "not sampled"
         if study.place is not None:
             at = study.place
-            chance = words.share_with_error(float(sample.weights[at]), float(sample.errors[at]))
+            chance = share_with_error(float(sample.weights[at]), float(sample.errors[at]))
         elif len(sample) > LOOKED_AT:
-            chance = f"at most {words.share(float(sample.weights[LOOKED_AT]))}"
+            chance = f"at most {share(float(sample.weights[LOOKED_AT]))}"
         others = len(sample) - (study.place is not None)
         found.append(("Probability of this machine", chance))
         found.append(("Other machines still possible", f"{others:,}"))
@@ -138,13 +149,11 @@ def facts(study: Study) -> Html:
         sure = sum(each.determined for each in run.certainty)
         found.append(("Arrows determined", f"{sure} of {len(run.certainty)}"))
     if sample is not None:
-        found.append(
-            ("Label sequences left open", f"{len(run.telling)}" if run.telling else "none")
-        )
+        found.append(("Open questions", f"{len(run.telling)}" if run.telling else "none"))
     if study.comparison is not None:
         gain = next(p for p in study.comparison.predictions if p.method == "markovian")
-        better = words.fixed(gain.behind, 3)
-        found.append(("Nats a step gained by memory, on new episodes", better))
+        better = fixed(gain.behind, 3)
+        found.append(("Held-out log likelihood gained by memory, nats a step", better))
     cells = (
         fill("<div><dt>{name}</dt><dd>{value}</dd></div>", name=name, value=value)
         for name, value in found

@@ -9,15 +9,29 @@ import numpy as np
 from whence.analysis.sample import PosteriorSample
 from whence.drawing.chart import Line, bar_chart, histogram, line_chart
 from whence.model.machine import number
-from whence.report import words
-from whence.report.html import Html, bullets, figure, fill, join, paragraph, section, table
-from whence.report.ladders import ladder_parts
-from whence.report.study import Study
+from whence.report.html import (
+    Html,
+    bullets,
+    counted,
+    details,
+    duration,
+    figure,
+    fill,
+    fixed,
+    join,
+    listed,
+    paragraph,
+    plain,
+    section,
+    share,
+    table,
+)
+from whence.report.study import Ladders, Study
 from whence.search.diagnostics import MOST_ERRORS
 
 SHOWN = 6  # lines of a chart
-SETTLED = 0.2  # the first share of the steps may lie below the chart
-SPREAD = 4.0  # nats that a chart shows at least
+SETTLED = 0.2  # of the steps; those before may lie below the chart
+SPREAD = 4.0  # nats that a chart spans at least
 LEAST = 420.0  # pixels at which a chart can be read
 STOPPED = {
     "agreed": "the samplers agreed",
@@ -34,7 +48,7 @@ def diagnostics(study: Study) -> Html:
         "Traces and diagnostics",
         *_doubts(study),
         _figures(study),
-        *ladder_parts(study.ladders),
+        *_ladders(study.ladders),
         *_traces(study),
         *_marginals(study),
     )
@@ -50,24 +64,24 @@ def _doubts(study: Study) -> list[Html]:
 def _figures(study: Study) -> Html:
     run, sample = study.run, study.run.posterior
     rows = [
-        ["log likelihood", words.fixed(run.log_likelihood, 2), "of all demonstrations, in nats"],
-        ["log prior", words.fixed(run.log_prior, 2), "of the machine, not normalised"],
-        ["score", words.fixed(run.score, 2), f"compared at temperature {run.temperature:g}"],
-        ["machines scored", f"{run.evaluations:,}", "those remembered from before among them"],
+        ["log likelihood", fixed(run.log_likelihood, 2), "of all demonstrations, in nats"],
+        ["log prior", fixed(run.log_prior, 2), "of the machine, not normalised"],
+        ["score", fixed(run.score, 2), f"compared at temperature {run.temperature:g}"],
+        ["machines scored", f"{run.evaluations:,}", "including those found in the cache"],
         [
             "steps",
             f"{run.steps:,}",
-            f"in {words.duration(run.seconds)}; {STOPPED.get(run.stopped, run.stopped)}",
+            f"in {duration(run.seconds)}; {STOPPED.get(run.stopped, run.stopped)}",
         ],
     ]
     rows += [] if sample is None else _sampled(sample)
     if run.trace.accepted.size:
-        rates = [words.share(float(rate)) for rate in run.trace.accepted.mean(axis=0)]
+        rates = [share(float(rate)) for rate in run.trace.accepted.mean(axis=0)]
         kind = "each ladder's coldest chain" if run.method == "tempering" else "each run"
         rows.append(["proposals accepted", ", ".join(rates[:SHOWN]), f"by {kind}"])
     if run.exact is not None:
         every = f"{sum(run.exact.machines):,}"
-        rows.append(["all machines", every, "valid ones of these sizes, each scored"])
+        rows.append(["all machines", every, "valid ones of these sizes, all scored"])
         rows.append(["weight dropped", f"{run.exact.dropped:.1e}", "of machines not kept"])
     return table("Figures of the search", ["figure", "value", "what it is"], rows, numbers=(1,))
 
@@ -76,7 +90,9 @@ def _sampled(sample: PosteriorSample) -> list[list[str]]:
     rows = [["draws", f"{sample.size:,}", "machines of the sample"]]
     if math.isfinite(sample.ess):
         worth = f"{sample.ess:,.0f}"
-        rows.append(["effective sample size", worth, "independent draws that would be as exact"])
+        rows.append(
+            ["effective sample size (ESS)", worth, "as exact as this many independent draws"]
+        )
     if sample.agreement is not None:
         apart = sample.agreement
         rows.append(
@@ -92,11 +108,32 @@ def _sampled(sample: PosteriorSample) -> list[list[str]]:
     return rows
 
 
+def _ladders(ladders: Ladders | None) -> list[Html]:
+    """Return the round trips, and the swap rate of each pair of neighbours."""
+    if ladders is None or not ladders.swap_rates:
+        return []
+    trips = listed([f"{trip:,}" for trip in ladders.round_trips])
+    low, high = min(ladders.swap_rates), max(ladders.swap_rates)
+    text = (
+        f"Round trips from the hottest rung to the coldest since the warm-up, by ladder: {trips}. "
+        f"Neighbouring rungs were exchanged in {share(low)} to {share(high)} of the "
+        "tries."
+    )
+    pairs = zip(ladders.temperatures, ladders.temperatures[1:], ladders.swap_rates, strict=False)
+    rows = [
+        [f"{at + 1}", plain(cold), plain(hot), share(rate)]
+        for at, (cold, hot, rate) in enumerate(pairs)
+    ]
+    header = ["rung", "temperature", "of the next", "exchanged"]
+    shown = table("Rungs and how often neighbours were exchanged", header, rows, numbers=range(4))
+    return [paragraph(text), details("Every rung", shown)]
+
+
 def _traces(study: Study) -> list[Html]:
     """Return the scores over steps."""
     run = study.run
     if not run.trace.score.size:
-        return [paragraph("The method draws nothing, so there is no trace.")]
+        return [paragraph("The method draws no samples, so there is no trace.")]
     kind = "ladder" if run.method == "tempering" else "run"
     charts = []
     for title, values in (
@@ -107,15 +144,15 @@ def _traces(study: Study) -> list[Html]:
         late = values[int(SETTLED * len(values)) :, :SHOWN]
         finite = late[np.isfinite(late)]
         if not len(finite):
-            return [paragraph("No machine that was met can have produced the demonstrations.")]
+            return [paragraph("No machine that was scored can have produced the demonstrations.")]
         top = float(finite.max())
         low = min(float(finite.min()), top - SPREAD)
         svg = line_chart(title, "step", lines, low, top, steps=run.steps)
         charts.append(figure(svg, join([title, ". ", _keys(lines)]), least=LEAST))
     note = (
         f"Nats at temperature {run.temperature:g}. The first fifth of the steps may lie below "
-        "the lower edge; then it is drawn on it. Of every stretch of steps the lowest and the "
-        "highest value are shown."
+        "the lower edge, and is then drawn along it. For every stretch of steps the lowest and "
+        "the highest value are shown."
     )
     return [fill("<h3>Scores over steps</h3>"), *charts, paragraph(note, kind="note")]
 
@@ -133,24 +170,24 @@ def _keys(lines: list[Line]) -> Html:
 
 
 def _marginals(study: Study) -> list[Html]:
-    """Return how likely each number of states is, and what of the expert was inferred."""
+    """Return how likely each number of states is, and what was inferred about the expert."""
     run, sample, draws = study.run, study.run.posterior, study.run.draws
     if sample is None or draws is None:
         return []
     states = sorted(sample.n_states.items())
     parts = [fill("<h3>What else was inferred</h3>")]
     title = "States that the machine needs"
-    svg = bar_chart(title, [(words.counted(n, "state"), share) for n, share in states])
-    note = f"{title}: of the smallest machine that pays the same. Searched: {_sizes(study)}."
+    svg = bar_chart(title, [(counted(n, "state"), weight) for n, weight in states])
+    note = f"{title}: those of the smallest one that pays the same. Searched: {_sizes(study)}."
     parts.append(figure(svg, note, least=LEAST))
     rows = []
     for name in ("alpha", "lapse", "discount"):
         summary, best = getattr(sample, name), getattr(run.expert, name)
         if name not in run.inferred:
-            rows.append([name, words.plain(best), "assumed", "–"])
+            rows.append([name, plain(best), "assumed", "–"])
             continue
-        between = f"{words.plain(summary.low)} to {words.plain(summary.high)}"
-        rows.append([name, words.plain(best), words.plain(summary.mean), between])
+        between = f"{plain(summary.low)} to {plain(summary.high)}"
+        rows.append([name, plain(best), plain(summary.mean), between])
     header = ["the expert's", "with the best machine", "mean", "95% interval"]
     parts.append(table("The expert", header, rows, numbers=(1, 2)))
     for name in ("alpha", "lapse"):

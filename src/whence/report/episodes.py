@@ -1,57 +1,76 @@
-"""Episodes that do not look like the expert's."""
+"""Outliers: the episodes that fit worst."""
 
 from __future__ import annotations
 
 import math
 
 from whence.analysis.outliers import OddEpisode, odd_episodes
-from whence.report import words
-from whence.report.html import Html, code, fill, paragraph, section, table
+from whence.report.html import (
+    Html,
+    code,
+    counted,
+    fill,
+    listed,
+    nats,
+    paragraph,
+    section,
+    table,
+)
 from whence.report.study import Study
 
-RISK = 0.05  # of naming any episode of the expert's own
+RISK = 0.05  # of calling any of the expert's own episodes an outlier
 MOST = 20
-MANY = 0.05  # a larger share of odd episodes says something of the expert
+MANY = 0.05  # a larger share of outliers speaks against what was assumed about the expert
 
 
 def episodes(study: Study) -> Html:
     """Return the section."""
     found = odd_episodes(study.posterior, study.run.best)
-    title = "Odd episodes"
+    title = "Outliers: episodes that fit worst"
     if not found:
-        return section("episodes", title, paragraph("There is no episode with a step."))
+        return section("episodes", title, paragraph("No episode has any steps."))
     limit = math.log(len(found) / RISK)
-    odd = sorted((e for e in found if e.surprise >= limit), key=lambda e: -e.surprise)
+    outliers = sorted((e for e in found if e.surprise >= limit), key=lambda e: -e.surprise)
     how = (
-        f"An episode is odd when its surprise is at least {words.nats(limit)} nats: under the "
-        "machine and the expert above, that happens to any of these "
-        f"{words.counted(len(found), 'episode')} with a probability of at most 5%."
+        f"An episode is an outlier when its surprise is at least {nats(limit)} nats. Under the "
+        "machine and the expert above, the probability that any of these "
+        f"{counted(len(found), 'episode')} gets there is at most 5%."
     )
-    if not odd:
+    if not outliers:
         most = max(found, key=lambda each: each.surprise)
         text = fill(
             "None. {how} The most surprising one, {place}, has {surprise}.",
             how=how,
             place=_place(study, most),
-            surprise=words.nats(most.surprise),
+            surprise=nats(most.surprise),
         )
         return section("episodes", title, paragraph(text))
-    more = f" {len(odd) - MOST} more are not listed." if len(odd) > MOST else ""
-    rows = [_row(study, each) for each in odd[:MOST]]
-    header = ["episode", "surprise, nats", "z", "steps", "least likely step, from 0", "there"]
-    intro = f"{words.counted(len(odd), 'episode is', 'episodes are')} odd.{more} {how}"
+    intro = f"{_counted(outliers)} {how}{_too_many(study, len(outliers), len(found))}"
+    return section("episodes", title, paragraph(intro), _listed(study, outliers))
+
+
+def _counted(outliers: list[OddEpisode]) -> str:
+    """Return how many outliers there are, and how many of them the table leaves out."""
+    count = counted(len(outliers), "episode is an outlier", "episodes are outliers")
+    more = f" {len(outliers) - MOST} more are not listed." if len(outliers) > MOST else ""
+    return f"{count}.{more}"
+
+
+def _too_many(study: Study, outliers: int, among: int) -> str:
+    """Say so where there are so many that the assumed expert is to blame."""
     assumed = {"alpha", "lapse"} - set(study.run.inferred)
-    if len(odd) > MANY * len(found) and assumed:
-        intro += (
-            " So many speak against what was assumed of the expert, its "
-            f"{words.listed(sorted(assumed))}, rather than against the episodes: infer it."
-        )
-    return section(
-        "episodes",
-        title,
-        paragraph(intro),
-        table("Odd episodes, the most surprising first", header, rows, numbers=(1, 2, 3, 4)),
+    if outliers <= MANY * among or not assumed:
+        return ""
+    return (
+        " So many outliers speak against what was assumed about the expert, its "
+        f"{listed(sorted(assumed))}, rather than against the episodes: infer it instead."
     )
+
+
+def _listed(study: Study, outliers: list[OddEpisode]) -> Html:
+    header = ["episode", "surprise, nats", "z", "steps", "least likely step, from 0", "there"]
+    rows = [_row(study, each) for each in outliers[:MOST]]
+    return table("Outliers, the most surprising first", header, rows, numbers=(1, 2, 3, 4))
 
 
 def _row(study: Study, each: OddEpisode) -> list[str]:
@@ -65,8 +84,8 @@ def _row(study: Study, each: OddEpisode) -> list[str]:
     )
     return [
         _place(study, each),
-        words.nats(each.surprise),
-        words.nats(each.z),
+        nats(each.surprise),
+        nats(each.z),
         f"{each.steps:,}",
         f"{each.worst_step:,}",
         there,
@@ -74,7 +93,7 @@ def _row(study: Study, each: OddEpisode) -> list[str]:
 
 
 def _place(study: Study, each: OddEpisode) -> Html:
-    """Return which episode it is: its line where it came from a file of lines."""
+    """Say which episode it is, by its line if it came from a file of lines."""
     lines = study.worlds[each.world][1].lines
     number = f"episode {each.episode}" if lines is None else f"line {lines[each.episode]}"
     return fill("{number} of {source}", number=number, source=code(study.sources[each.world]))

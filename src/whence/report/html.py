@@ -1,7 +1,11 @@
-"""Pieces of HTML. Whatever is not `Html` already is text, and is escaped."""
+"""What the page is written in: pieces of HTML, and numbers as people read them.
+
+Whatever is not `Html` already is text, and is escaped.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 
@@ -34,12 +38,12 @@ def join(parts: Iterable[str], between: str = "") -> Html:
 
 
 def drawn(svg: str) -> Html:
-    """Take over a drawing: SVG from `whence.drawing` or `report.chart`, which escape text."""
+    """Take over a drawing: SVG from `whence.drawing`, which escapes text."""
     return Html(svg)
 
 
 def code(shown: str) -> Html:
-    """Return a name as such: a label, a state or a file."""
+    """Return a name set as code: a label, a state or a file."""
     return fill("<code>{shown}</code>", shown=shown)
 
 
@@ -71,12 +75,12 @@ def section(anchor: str, title: str, *parts: str) -> Html:
 
 
 def figure(svg: str, caption: str, *, least: float = 0.0, kind: str = "") -> Html:
-    """Return a drawing in a box of its own, in which it scrolls rather than become too small.
+    """Return a drawing in a box of its own, where it scrolls rather than shrink too far.
 
     Args:
         svg: the drawing.
         caption: what it shows.
-        least: the least width in pixels at which it can be read.
+        least: the smallest width in pixels at which it can be read.
         kind: a further class.
     """
     return fill(
@@ -95,6 +99,12 @@ def _title(svg: str) -> Html:
     """Return the title of a drawing, which is escaped there already."""
     found = re.search("<title>(.*?)</title>", svg, re.DOTALL)
     return Html(found[1] if found else "Drawing")
+
+
+def width(svg: str) -> float:
+    """Return the width that a drawing has by itself, in pixels."""
+    found = re.search(r'width="([0-9.]+)"', svg)
+    return float(found[1]) if found else 0.0
 
 
 def table(
@@ -142,9 +152,67 @@ def _kind(number: bool) -> Html:
 
 
 def details(summary: str, *parts: str) -> Html:
-    """Return what can be unfolded; on paper it is."""
+    """Return parts that can be unfolded; on paper they always are."""
     return fill(
         "<details><summary>{summary}</summary>\n{parts}\n</details>",
         summary=summary,
         parts=join(parts, LINE),
     )
+
+
+def share(value: float) -> str:
+    """Return a probability as a percentage."""
+    if 0 < value < 0.0005:
+        return "<0.1%"
+    if 0.9995 < value < 1:
+        return ">99.9%"
+    return f"{100 * value:.1f}%" if value not in (0.0, 1.0) else f"{100 * value:.0f}%"
+
+
+def share_with_error(value: float, error: float) -> str:
+    """Return a probability with its standard error, where it has one."""
+    if not error or value < 0.0005:
+        return share(value)
+    return f"{share(value)} ± {100 * error:.1f}%" if error >= 0.0005 else f"{share(value)} ± <0.1%"
+
+
+def nats(value: float) -> str:
+    """Return a number of nats."""
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if 0 < value < 0.001:
+        return "<0.001"
+    if value and abs(value) < 0.05:
+        return f"{value:.1g}".replace("-", "−")
+    return f"{value:,.1f}".replace("-", "−")
+
+
+def plain(value: float, digits: int = 4) -> str:
+    """Return a number with so many significant digits, and infinity as a sign."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return "–" if math.isnan(value) else f"{value:.{digits}g}".replace("-", "−")
+
+
+def fixed(value: float, digits: int) -> str:
+    """Return a number with so many decimals, and infinity as a sign."""
+    if not math.isfinite(value):
+        return plain(value)
+    return f"{value:,.{digits}f}".replace("-", "−")
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return `3 episodes`, `1 episode`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def listed(parts: list[str]) -> str:
+    """Return `a, b and c`."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def duration(seconds: float) -> str:
+    """Return how long something took."""
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.1f} min"

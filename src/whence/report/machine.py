@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-import re
-
 from whence.drawing import machine_svg
 from whence.model.machine import number
-from whence.report import words
-from whence.report.html import Html, code, details, figure, fill, join, paragraph, section, table
+from whence.report.html import (
+    Html,
+    code,
+    details,
+    figure,
+    fill,
+    join,
+    nats,
+    paragraph,
+    section,
+    table,
+    width,
+)
 from whence.report.study import Study
 
 
@@ -22,26 +31,20 @@ def machine(study: Study) -> Html:
     )
     caption = (
         "Circles are states of the machine, the arrow from nowhere marks the first one. An arrow "
-        "reads a label and pays what stands behind the bar. Grey states can pay nothing any more. "
+        "reads a label and pays what stands after the bar. Grey states can pay nothing any more. "
     )
     if places:
         caption += (
-            "The number in brackets is the arrow's support, for several labels the least: how "
-            "much worse the demonstrations and the prior fit when this arrow alone is changed; 3 "
-            "nats are odds of 20 to 1. A question mark tells what is not determined."
+            "The number in brackets is the arrow's support, for several labels the least: the log "
+            "posterior odds against the next best target or reward of this arrow alone; 3 nats "
+            "are odds of 20 to 1. A question mark marks what is not determined."
         )
     shown = [figure(svg, caption, least=0.7 * width(svg))]
     if run.certainty:
         shown.append(details("How sure each arrow is, as a table", arrows(study)))
     else:
-        shown.append(paragraph("The method gives no support for single arrows."))
+        shown.append(paragraph("The method does not say how sure single arrows are."))
     return section("machine", "The machine", *shown)
-
-
-def width(svg: str) -> float:
-    """Return the width that a drawing has by itself, in pixels."""
-    found = re.search(r'width="([0-9.]+)"', svg)
-    return float(found[1]) if found else 0.0
 
 
 def arrows(study: Study) -> Html:
@@ -62,13 +65,13 @@ def arrows(study: Study) -> Html:
                 code(names[each.target]),
                 number(each.reward),
                 "yes" if each.determined else fill("<strong>open</strong>"),
-                words.nats(each.loss),
+                nats(each.loss),
                 other,
             ]
         )
     return table(
-        "Every arrow of the machine and its best alternative",
-        ["arrow", "leads to", "pays", "determined", "nats lost", "by the best other choice"],
+        "Every arrow of the machine and the next best choice, log posterior odds in nats",
+        ["arrow", "leads to", "pays", "determined", "log posterior odds", "against the next best"],
         rows,
         numbers=(2, 4),
     )

@@ -15,20 +15,21 @@ from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 from whence.model.product import restricted
 from whence.planning.policies import plan
-from whence.report import words
 from whence.report.html import (
     LINE,
     Html,
     code,
+    counted,
     details,
     figure,
     fill,
     join,
     paragraph,
     section,
+    share,
     table,
+    width,
 )
-from whence.report.machine import width
 from whence.report.study import Study
 
 MOST_WORLDS, MOST_STATES, MOST_PLACES = 6, 8, 12
@@ -42,7 +43,8 @@ class Seen:
 
     Attributes:
         mdp: the world.
-        visits: float64[n, S], steps taken in each state while the machine was in each of its.
+        visits: float64[n, S], steps taken in each world state while the machine was in each of
+            its own states.
         policy: float64[n, S, A], the plan's probabilities.
     """
 
@@ -68,7 +70,7 @@ def maps(study: Study) -> Html:
     parts = [
         paragraph(
             "Where the expert was while the machine was in each of its states, and what a policy "
-            "does there that is optimal for the machine (at discount "
+            "that is optimal for the machine does there (at discount "
             f"{study.run.expert.discount:g}; equally good actions are all shown)."
         )
     ]
@@ -93,18 +95,18 @@ def maps(study: Study) -> Html:
 
 
 def _described(mdp: LabeledMDP, demos: Demonstrations, name: str, source: str) -> Html:
-    kind = "deterministic" if mdp.is_deterministic else "with chance"
+    kind = "deterministic" if mdp.is_deterministic else "stochastic"
     labels = join((code(symbol) for symbol in mdp.alphabet), ", ")
     return fill(
         "<p>{name}: {states}, {actions} ({names}), {kind}; labels {labels}. {episodes} from "
         "{source}.</p>",
         name=name[:1].upper() + name[1:],
-        states=words.counted(mdp.n_states, "state"),
-        actions=words.counted(mdp.n_actions, "action"),
+        states=counted(mdp.n_states, "state"),
+        actions=counted(mdp.n_actions, "action"),
         names=join((code(action) for action in mdp.actions[:12]), ", "),
         kind=kind,
         labels=labels or "none",
-        episodes=words.counted(len(demos), "episode"),
+        episodes=counted(len(demos), "episode"),
         source=code(source),
     )
 
@@ -154,8 +156,8 @@ def _caption(study: Study, there: Seen, at: int) -> Html:
         "While the machine is in {name}{first}: {steps}, {share} of all.{idle}",
         name=code(study.run.best.state_names[at]),
         first=first,
-        steps=words.counted(int(steps), "step"),
-        share=words.share(steps / total),
+        steps=counted(int(steps), "step"),
+        share=share(steps / total),
         idle=idle,
     )
 
@@ -210,7 +212,7 @@ def _places(study: Study, there: Seen) -> Html:
 
 
 def _does(there: Seen, at: int, state: int) -> Html:
-    """Return the policy's actions in a state, and how often the expert was there."""
+    """Return the actions that the policy may take in a state, or `any`."""
     chances = there.policy[at, state]
     if chances.max() - chances.min() < 1e-9:
         return Html("any")

@@ -26,7 +26,7 @@ CONTENTS = {
     "worlds": "The world",
     "prediction": "Prediction",
     "diagnostics": "Diagnostics",
-    "episodes": "Odd episodes",
+    "episodes": "Outliers",
     "recipe": "Making it again",
 }
 

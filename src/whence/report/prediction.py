@@ -1,11 +1,19 @@
-"""How well episodes are predicted that nothing was fitted to."""
+"""How well new episodes are predicted: those that nothing was fitted to."""
 
 from __future__ import annotations
 
 import math
 
-from whence.report import words
-from whence.report.html import Html, fill, paragraph, section, table
+from whence.report.html import (
+    Html,
+    counted,
+    fill,
+    fixed,
+    paragraph,
+    section,
+    share,
+    table,
+)
 from whence.report.study import Study
 from whence.runs.held_out import HeldOut, Prediction
 
@@ -25,7 +33,7 @@ def prediction(study: Study) -> Html:
     if found is None:
         return section("prediction", title, paragraph(f"Left out. {study.left_out}"))
     rows = [_row(each) for each in found.predictions]
-    header = ["method", "log likelihood a step", "mean chance of the action", "behind the machine"]
+    header = ["method", "log likelihood a step", "mean probability", "behind the machine"]
     return section(
         "prediction",
         title,
@@ -42,33 +50,33 @@ def _row(each: Prediction) -> list[str]:
     bar = fill(
         '<span class="bar" style="--share:{share}"></span>{text}',
         share=f"{100 * chance:.1f}%",
-        text=words.share(chance),
+        text=share(chance),
     )
     behind = "" if each.method == "machine" else _with_error(each.behind, each.behind_error)
     return [NAMES[each.method], _with_error(each.per_step, each.error), bar, behind]
 
 
 def _with_error(value: float, error: float) -> str:
-    shown = words.fixed(value, 4)
-    return shown if math.isnan(error) else f"{shown} ± {words.fixed(error, 4)}"
+    shown = fixed(value, 4)
+    return shown if math.isnan(error) else f"{shown} ± {fixed(error, 4)}"
 
 
 def _verdict(found: HeldOut) -> str:
-    """Return in a sentence whether the machine predicts best."""
+    """Say in a sentence whether the machine predicts best."""
     others = [p for p in found.predictions if p.method != "machine"]
     rival = max(others, key=lambda each: each.per_step)
     name, gap, error = NAMES[rival.method], rival.behind, rival.behind_error
-    size = f"{words.fixed(abs(gap), 4)} nats a step"
+    size = f"{fixed(abs(gap), 4)} nats a step"
     if not math.isfinite(gap):
         return (
-            "The machine calls an action impossible that was taken."
+            "The machine calls an action impossible that the expert took."
             if gap < 0
-            else "All other methods call an action impossible that was taken."
+            else "All other methods call an action impossible that the expert took."
         )
     if not math.isnan(error) and abs(gap) <= 2 * error:
         return (
             f"The machine and {name} predict equally well as far as these episodes can tell: "
-            f"{size} apart, with a standard error of {words.fixed(error, 4)}."
+            f"{size} apart, with a standard error of {fixed(error, 4)}."
         )
     if gap < 0:
         return f"The machine predicts worse than {name}, by {size}."
@@ -83,21 +91,21 @@ def _how(study: Study, found: HeldOut) -> str:
     same = (
         "It found the same machine as the run on all episodes."
         if found.same
-        else "It found another machine than the run on all episodes."
+        else "It found a different machine from the run on all episodes."
     )
     end = {
         "agreed": "ended when its samplers agreed",
         "steps": "made all its steps",
-        "minutes": "was cut off by time, so that these figures may differ when made again",
+        "minutes": "was cut off by the clock, so these figures may differ when made again",
     }.get(trained.stopped, trained.stopped)
     doubts = " It left doubts: " + "; ".join(trained.doubts) + "." if trained.doubts else ""
     return (
-        f"{words.counted(found.episodes, 'episode')} ({words.counted(found.steps, 'step')}), a "
-        "fifth drawn by lot, were set aside; everything was fitted to the other "
+        f"{counted(found.episodes, 'episode')} ({counted(found.steps, 'step')}), a "
+        "fifth drawn at random, were set aside; everything was fitted to the other "
         f"{found.training_episodes:,}. The machine comes from a new inference on these, with the "
         f"same settings, that did not start from the result above; it took "
-        f"{words.counted(trained.steps, 'step')} and {end}. {same}{doubts} The rewards without "
+        f"{counted(trained.steps, 'step')} and {end}. {same}{doubts} The rewards without "
         "memory have a rationality and a lapse of their own, fitted to the same episodes; cloning "
-        "counts the actions in each state, plus one each. Errors are standard errors over "
-        "episodes; the mean chance is the geometric mean."
+        "counts the actions in each state and adds one to each. Errors are standard errors over "
+        "episodes; mean probabilities are geometric."
     )

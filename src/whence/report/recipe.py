@@ -5,8 +5,18 @@ from __future__ import annotations
 import dataclasses
 
 from whence.model.machine import number
-from whence.report import words
-from whence.report.html import LINE, Html, code, fill, join, paragraph, section, table
+from whence.report.html import (
+    LINE,
+    Html,
+    code,
+    counted,
+    fill,
+    join,
+    paragraph,
+    plain,
+    section,
+    table,
+)
 from whence.report.study import Study, current_versions
 from whence.runs.result import Run
 
@@ -46,8 +56,8 @@ def _how(study: Study) -> list[Html]:
         parts = [paragraph(text), _block(study.command)]
         if study.run.stopped == "minutes":
             note = (
-                f"The run was ended by time, after {words.counted(study.run.steps, 'step')}. On "
-                "another machine it may end elsewhere; give it that many steps and no minutes."
+                f"The clock ended the run, after {counted(study.run.steps, 'step')}. On another "
+                "computer it may end elsewhere; give it that many steps and no minutes."
             )
             parts.append(paragraph(note))
         return parts
@@ -66,7 +76,7 @@ def _block(shown: str) -> Html:
 
 
 def python_call(study: Study) -> str:
-    """Return the call that makes a run again; a machine to start from is not known here."""
+    """Return the call that makes a run again; it leaves out a machine to start from."""
     run, sizes = study.run, study.run.states
     states = str(sizes[0]) if len(sizes) == 1 else f"({sizes[0]}, {sizes[-1]})"
     said = {"states": states}
@@ -99,11 +109,11 @@ def settings(run: Run) -> dict[str, str]:
         "rewards": ", ".join(number(level) for level in run.rewards),
     }
     for name in ("alpha", "lapse", "discount"):
-        value = words.plain(getattr(run.expert, name), 10)
+        value = plain(getattr(run.expert, name), 10)
         found[name] = f"inferred; {value} with the best machine" if name in run.inferred else value
-    found["temperature"] = words.plain(run.temperature)
-    found["prior: self-loop"] = words.plain(run.prior.p_self, 10)
-    found["prior: reward of 0"] = words.plain(run.prior.p_zero, 10)
+    found["temperature"] = plain(run.temperature)
+    found["prior: self-loop"] = plain(run.prior.p_self, 10)
+    found["prior: reward of 0"] = plain(run.prior.p_zero, 10)
     for field in dataclasses.fields(run.settings):
         value = getattr(run.settings, field.name)
         said = "chosen by the method" if value is None else str(value)

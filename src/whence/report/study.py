@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ from whence.likelihood.posterior import Posterior, world_pairs
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 from whence.model.product import restricted
-from whence.report.ladders import Ladders
 from whence.runs.events import OnEvent
 from whence.runs.held_out import MINUTES, HeldOut, held_out
 from whence.runs.result import Run
@@ -23,23 +23,51 @@ Pairs = Sequence[tuple[LabeledMDP, Demonstrations]]
 LOOKED_AT = 20  # machines among which the best one is looked for
 
 
+@dataclass(frozen=True)
+class Ladders:
+    """The ladders at the end of a run; K rungs.
+
+    Attributes:
+        temperatures: K of them, the coldest first.
+        swap_rates: K - 1, how often neighbours were exchanged.
+        round_trips: for each ladder, how often a chain went from the hottest rung to the coldest.
+    """
+
+    temperatures: tuple[float, ...]
+    swap_rates: tuple[float, ...]
+    round_trips: tuple[int, ...]
+
+    @classmethod
+    def told(cls, event: Mapping[str, Any] | None) -> Ladders | None:
+        """Return the ladders that an event of a journal describes; None if they make no sense."""
+        keys = ("temperatures", "swap_rates", "round_trips")
+        found = [(event or {}).get(key) for key in keys]
+        for values in found:
+            if not isinstance(values, list) or not all(map(_number, values)):
+                return None
+        temperatures, rates, trips = (tuple(values) for values in found if values is not None)
+        if len(temperatures) != len(rates) + 1:
+            return None
+        return cls(temperatures, rates, trips)
+
+
 @dataclass(frozen=True, eq=False)
 class Study:
-    """A run with what it was made from, and how well its way of inference predicts.
+    """A run, what it was made from, and how well inference of its kind predicts.
 
     Attributes:
         run: what was found, and how.
         worlds: each world with its demonstrations.
         names: what each world is called.
         sources: what each world's demonstrations are called, such as their file.
-        command: the line that makes the run again, quoted for a shell; empty for a run that was
-            made in Python.
+        command: the line that makes the run again, quoted for a shell; empty for a run made in
+            Python.
         versions: what made the run, by name.
-        comparison: with other methods on episodes set aside, or None.
+        comparison: how it and other methods predict episodes set aside, or None.
         left_out: why there is no comparison, in words.
-        ladders: how the ladders of tempering did, where that was kept.
-        fix: arrows that were known to the run.
-        discounts: those that the run chose among, where that is known.
+        ladders: how the ladders of tempering did, if that was kept.
+        fix: arrows that were given to the run as known.
+        discounts: those that the run chose among, if that is known.
     """
 
     run: Run
@@ -73,7 +101,7 @@ class Study:
         threads: int | None = None,
         on_event: OnEvent | None = None,
     ) -> Study:
-        """Gather what a report needs; the comparison on episodes set aside is made here.
+        """Gather what a report needs, and compare methods on episodes set aside.
 
         Args:
             run: what to report on.
@@ -83,13 +111,13 @@ class Study:
             sources: what each world's demonstrations are called; by default their file.
             command: the line that makes the run again.
             versions: what made the run; by default what is running now.
-            fix: arrows that were known to the run.
-            discounts: those that the run chose among, where it did.
-            ladders: how the ladders of tempering did, where that was kept.
-            compare: whether to infer once more on four fifths of the episodes and to compare.
-            minutes: that inference takes at most so many.
+            fix: arrows that were given to the run as known.
+            discounts: those that the run chose among, if it did.
+            ladders: how the ladders of tempering did, if that was kept.
+            compare: whether to infer once more, on four fifths of the episodes, and compare.
+            minutes: the most that this inference may take.
             threads: how many to use; all cores by default.
-            on_event: called with each `Event` of that inference.
+            on_event: called with each `Event` of this inference.
         """
         worlds = tuple(world_pairs(mdp, demos))
         usual = ["the world"] if len(worlds) == 1 else [f"world {at}" for at in range(len(worlds))]
@@ -125,7 +153,7 @@ class Study:
 
     @cached_property
     def place(self) -> int | None:
-        """The number of the best machine's class in the posterior sample, or None."""
+        """Where the best machine's class stands in the posterior sample, or None."""
         sample = self.run.posterior
         if sample is None:
             return None
@@ -165,3 +193,12 @@ def _comparison(run: Run, worlds: Pairs, options: dict[str, Any]) -> tuple[HeldO
         return held_out(run, worlds, **options), ""
     except ArgumentError as error:
         return None, str(error)[:1].upper() + str(error)[1:] + "."
+
+
+def _number(value: object) -> bool:
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+        and value >= 0
+    )

@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from whence.cli.benchmarks.open_grid import ALPHABET, TASK, open_grid
 from whence.cli.benchmarks.series import (
     Growth,
     Rise,
@@ -27,6 +26,8 @@ from whence.likelihood.posterior import TOLERANCE, Posterior
 from whence.model.canonical import breadth_first, renumber
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
+from whence.model.grid import Grid
+from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.model.prior import Prior
 from whence.paper.worlds import World, coffee
@@ -38,7 +39,18 @@ LEVELS = (0.0, 1.0)
 DEMONSTRATOR = Expert(alpha=30, discount=0.92)
 EXPERT = Expert(alpha=50, discount=0.92)
 RISES_FROM = 10_000
-NOISE = 0.05  # of the solve: less than this cannot be told apart from it
+NOISE = 0.05  # of the solve: a smaller share cannot be told apart from it
+
+# Open grids: worlds of any size that are alike.
+ALPHABET = ("a", "b", "c")
+ACTIONS = ("up", "right", "down", "left")
+SLIP = 0.1
+LABELLED = 0.01  # of all cells
+TASK = RewardMachine.from_arrows(
+    ["before -a-> holding", "before -c-> over", "holding -b/1-> over", "holding -c-> over"],
+    alphabet=ALPHABET,
+)
+"""What the expert wants on an open grid: an a, then a b, and never a c."""
 
 
 def sizes_up_to(largest: int, machines: int) -> Sizes:
@@ -91,6 +103,29 @@ def world_point(states: int, machines: int, episodes: int, seed: int) -> WorldPo
     )
 
 
+def open_grid(states: int, rng: np.random.Generator) -> LabeledMDP:
+    """Return an open square grid of about so many states; episodes start anywhere.
+
+    One cell in a hundred has a label, but at least one for each symbol.
+    """
+    side = math.isqrt(states - 1) + 1
+    size = side * side
+    grid = Grid(side, side, np.column_stack(np.divmod(np.arange(size), side)))
+    labels = np.full(size, -1)
+    count = max(len(ALPHABET), round(LABELLED * size))
+    labels[rng.choice(size, count, replace=False)] = np.arange(count) % len(ALPHABET)
+    return LabeledMDP.from_triples(
+        grid.transitions(ACTIONS, SLIP),
+        states=size,
+        actions=ACTIONS,
+        labels=labels,
+        alphabet=ALPHABET,
+        initial=[(state, 1 / size) for state in range(size)],
+        grid=grid,
+        source=f"open grid of {side} by {side}",
+    )
+
+
 def rise(worlds: list[WorldPoint]) -> Rise:
     """Return the growth up to the largest world, from 10^4 states on where there are more."""
     last = worlds[-1]
@@ -121,7 +156,7 @@ def states_point(states: int, machines: int, seed: int) -> StatesPoint:
 
 
 def steps_point(steps: int, machines: int, seed: int) -> StepsPoint:
-    """Measure demonstrations of as many steps, in episodes of 100, on coffee."""
+    """Measure demonstrations of so many steps, in episodes of 100, on coffee."""
     world = coffee()
     demos = simulate(
         world.mdp, world.task, DEMONSTRATOR, episodes=steps // LENGTH, length=LENGTH, seed=seed
@@ -187,7 +222,7 @@ def _scoring(posterior: Posterior, tables: Tables) -> Timing:
 
 
 def _solving(world: World, tables: Tables, steps: int) -> Timing:
-    """Time machines where each state is demonstrated once, as exactly as for so many steps."""
+    """Time machines on one step from each state, solved as exactly as for so many steps."""
     size = world.mdp.n_states
     each = np.arange(size + 1)
     once = Demonstrations.from_flat(each[:-1], each, np.zeros(size, dtype=np.int64), each)

@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 
 from whence.cli.benchmarks import engine, growth
-from whence.cli.benchmarks.cold_start import cold_start
 from whence.cli.benchmarks.series import Growth
 from whence.likelihood.compiled import threads_available
 
@@ -26,10 +25,10 @@ class Computer:
 
     Attributes:
         processor: its name.
-        cores: that the process may use.
+        cores: how many the process may use.
         system: operating system and architecture.
         python: its version.
-        packages: versions.
+        packages: their versions, by name.
     """
 
     processor: str
@@ -45,8 +44,8 @@ class Report:
 
     Attributes:
         computer: what it was measured on.
-        machines: scored in each case of the built-in worlds.
-        seed: of machines, worlds and demonstrations.
+        machines: how many were scored in each case of the built-in worlds.
+        seed: what machines, worlds and demonstrations were drawn from.
         cases: the engine beside its peers.
         cold_start: seconds until a new process has scored a machine.
         growth: how time grows.
@@ -78,7 +77,7 @@ def measure(
     if part in ("engine", "all"):
         cases = tuple(_cases(machines, seed, tell))
         tell("the first score of a new process")
-        started = cold_start()
+        started = engine.cold_start()
     if part in ("growth", "all"):
         grown = growth.measure(growth.sizes_up_to(largest, machines), seed, tell)
     return Report(computer(), machines, seed, cases, started, grown)

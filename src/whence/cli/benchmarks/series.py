@@ -1,4 +1,4 @@
-"""What is measured of how time grows, as plain records."""
+"""How time grows, as plain records of what was measured."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sizes:
-    """What is measured.
+    """What to measure.
 
     Attributes:
-        worlds: states of the open grids, ascending.
-        world_machines: scored in each of them, the same everywhere.
-        episodes: demonstrated in each of them.
-        machine_states: n, on coffee.
-        steps: demonstrated on coffee, ascending.
-        machines: scored in each case on coffee.
-        threads: that share a batch on coffee.
-        batch: machines in it.
+        worlds: how many states the open grids have, ascending.
+        world_machines: how many machines each of them scores, the same everywhere.
+        episodes: how many are demonstrated in each of them.
+        machine_states: how many states machines have on coffee, n.
+        steps: how many are demonstrated on coffee, ascending.
+        machines: how many are scored in each case on coffee.
+        threads: how many share a batch on coffee.
+        batch: how many machines are in it.
     """
 
     worlds: tuple[int, ...] = (100, 1_000, 10_000, 100_000)
@@ -35,12 +35,12 @@ class WorldPoint:
     """One open grid.
 
     Attributes:
-        states: S.
-        transitions: of the world, N.
+        states: how many the world has, S.
+        transitions: how many it has, N.
         cells: distinct (history, state, action) of its demonstrations.
-        machines: scored.
-        microseconds: a machine.
-        nanoseconds: a machine and transition.
+        machines: how many were scored.
+        microseconds: per machine.
+        nanoseconds: per machine and transition.
     """
 
     states: int
@@ -77,10 +77,10 @@ class StatesPoint:
     """Machines of one size on coffee.
 
     Attributes:
-        states: n.
+        states: how many each machine has, n.
         product_states: n * S.
-        machines: scored, no two the same.
-        microseconds: a machine.
+        machines: how many were scored, no two the same.
+        microseconds: per machine.
     """
 
     states: int
@@ -94,14 +94,14 @@ class StepsPoint:
     """Demonstrations of one size on coffee.
 
     Attributes:
-        steps: demonstrated.
+        steps: how many were demonstrated.
         cells: distinct (history, state, action).
-        histories: H.
+        histories: how many there are, H.
         compile_seconds: to check the demonstrations and compile the evidence.
-        microseconds: a machine.
-        solve_microseconds: a machine, where every state is demonstrated once, to the same
-            error in values: what is left when there are hardly any cells.
-        cell_nanoseconds: a machine and cell, beyond that; None where it is lost in noise.
+        microseconds: per machine.
+        solve_microseconds: per machine, if every state is demonstrated once and values are as
+            exact: what is left when there are hardly any cells.
+        cell_nanoseconds: per machine and cell, beyond the solve; None if it is lost in noise.
     """
 
     steps: int
@@ -119,9 +119,9 @@ class ThreadsPoint:
 
     Attributes:
         threads: how many.
-        machines: in the batch.
+        machines: how many are in the batch.
         seconds: by the clock.
-        cpu_seconds: of all cores together; where it stays, no work is done twice.
+        cpu_seconds: of all cores together; if it stays the same, no work is done twice.
         speedup: over the first number of threads.
     """
 
@@ -134,7 +134,7 @@ class ThreadsPoint:
 
 @dataclass(frozen=True)
 class Growth:
-    """All series."""
+    """Every series that was measured."""
 
     worlds: tuple[WorldPoint, ...]
     rise: Rise

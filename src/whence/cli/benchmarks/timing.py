@@ -1,4 +1,4 @@
-"""How long something takes: the least of several runs, since others only ever add to it."""
+"""How long something takes: the fastest of several runs, since other programs only slow it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from whence._arrays import Floats, Ints
 from whence.likelihood.posterior import Posterior
 
-ENOUGH = 1.0  # seconds of runs after which no further one begins
+ENOUGH = 1.0  # seconds of runs after which no other one begins
 REPEATS = 20  # at most
 COARSE = 1.0 if sys.platform == "win32" else 0.0  # there a core's time advances by 16 ms
 
@@ -44,8 +44,8 @@ def least(
 
     Args:
         run: what to measure.
-        warm_up: what to do once beforehand, uncounted; `run` itself where there is nothing less.
-        runs: how many to make at least; short ones are made more often.
+        warm_up: what to do once beforehand, uncounted; by default `run` itself.
+        runs: how many to make at least; short ones are repeated more often.
     """
     (warm_up or run)()
     timings = [_timed(run) for _ in range(runs)]

@@ -105,7 +105,7 @@ BUILT_IN: dict[str, Callable[[tuple[int, int] | None], World]] = {
 
 def map_text(name: str) -> str:
     """Return the drawing of a built-in world."""
-    return (resources.files(__name__) / f"{name}.map").read_text(encoding="utf-8")
+    return (resources.files("whence.paper") / "maps" / f"{name}.map").read_text(encoding="utf-8")
 
 
 def _world(

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from whence.analysis.design import LITTLE_TOLD, NOTHING_TOLD
-from whence.cli.console import Output
+from whence.cli._console import Output
 from whence.drawing import terminal, text
 from whence.model.machine import number
 from whence.runs import folder
@@ -36,7 +36,7 @@ def tell(out: Output, run: Run, output: str) -> None:
 
 
 def texts(run: Run, output: str) -> list[Any]:
-    """Return the machine, how sure each arrow is, what is open, and how it was found."""
+    """Return the machine, how sure each arrow is, the open questions, and how it was found."""
     shown = [*machine_parts(run), *_exact_lines(run)]
     shown += [
         f"score {run.score:,.2f} at temperature {run.temperature:g}: log likelihood "
@@ -49,7 +49,7 @@ def texts(run: Run, output: str) -> list[Any]:
 
 
 def machine_parts(run: Run) -> list[Any]:
-    """Return the machine, how sure each arrow is, and what is open."""
+    """Return the machine, how sure each arrow is, and the open questions."""
     shown: list[Any] = [terminal.machine_text(run.best), ""]
     if run.certainty:
         shown += [arrow_table(run), ""]
@@ -57,13 +57,13 @@ def machine_parts(run: Run) -> list[Any]:
 
 
 def arrow_table(run: Run) -> Table:
-    """Return a table of arrows: what the best other choice would lose."""
+    """Return a table of arrows: the log posterior odds against the next best choice of each."""
     from rich.table import Table
 
-    table = Table("arrow", "pays", "sure?", "nats lost by the next best")
+    table = Table("arrow", "pays", "sure?", "log posterior odds against the next best (nats)")
     names = [text.shorten(text.visible(name), 30) for name in run.best.state_names]
     for each in run.certainty:
-        loss = "no other" if math.isinf(each.loss) else f"{each.loss:,.1f}"
+        odds = "no other" if math.isinf(each.loss) else f"{each.loss:,.1f}"
         other = ""
         if each.other_target is not None and each.other_reward is not None:
             other = f" (to {names[each.other_target]}, paying {number(each.other_reward)})"
@@ -72,7 +72,7 @@ def arrow_table(run: Run) -> Table:
             f"{names[each.state]} -{symbol}-> {names[each.target]}",
             number(each.reward),
             "yes" if each.determined else "OPEN",
-            loss + other,
+            odds + other,
         )
     return table
 
@@ -99,15 +99,15 @@ def _open_lines(run: Run) -> list[str]:
     for each in telling_document(run):
         pays = ", ".join(f"{number(p['reward'])} ({p['probability']:.0%})" for p in each["pays"])
         labels = " ".join(text.visible(label) for label in each["labels"])
-        lines.append(f"not determined: what `{labels}` pays: {pays}; {where_to_look(each)}")
+        lines.append(f"open question: what does `{labels}` pay? {pays}; {where_to_look(each)}")
     return lines
 
 
 def where_to_look(each: dict[str, Any]) -> str:
-    """Return which demonstration would settle an open sequence, if any."""
+    """Return which demonstration would settle an open question, if any would."""
     nats = math.inf if each["nats"] is None else each["nats"]
     if nats < NOTHING_TOLD:
-        return "no demonstration would tell: the expert acts alike either way"
+        return "no demonstration would tell: the expert acts the same either way"
     much = " a little" if nats < LITTLE_TOLD else ""
     return f"a demonstration from {each['start_name']} would tell{much}"
 
@@ -122,7 +122,7 @@ def _exact_lines(run: Run) -> list[str]:
 
 
 def _expert_line(run: Run) -> str:
-    """Return who the expert is, and what of it was inferred."""
+    """Return who the expert is, and what was inferred about it."""
     parts = []
     sample = run.posterior
     for name, value in (

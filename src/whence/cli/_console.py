@@ -92,7 +92,7 @@ def say_error(message: str, *more: str) -> None:
 
 
 def never_fail_to_print() -> None:
-    """Let characters that the terminal's encoding lacks come out as question marks."""
+    """Print a question mark for each character that the terminal's encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -103,7 +103,7 @@ def _styled(text: str, colour: str) -> str:
 
 
 def _utf8(value: Any) -> Any:
-    """Return a document in which file names that are no UTF-8 are spelled out."""
+    """Return a document in which file names that are not UTF-8 are spelled out."""
     if isinstance(value, dict):
         return {key: _utf8(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -138,7 +138,7 @@ def note_warnings() -> Iterator[None]:
 
 
 def printable(text: str) -> str:
-    """Return text in which control characters are spelled out, so that a terminal obeys none."""
+    """Return text with control characters spelled out, so that a terminal obeys none of them."""
     return "".join(
         c if unicodedata.category(c) not in ("Cc", "Cf", "Cs") else ascii(c)[1:-1] for c in text
     )

@@ -1,16 +1,16 @@
-"""What is shown while a run goes on: a live picture on a terminal, else one line a minute."""
+"""What is shown while work goes on: a live picture on a terminal, else one line a minute."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.console import Output
+from whence.cli._console import Output
 from whence.drawing import terminal
 from whence.runs.events import FINISHED, Event, OnEvent
 
@@ -78,7 +78,7 @@ def picture(document: dict[str, Any], drawing: str | None) -> RenderableType:
 
 
 def drawing_of(machine: Any) -> str | None:
-    """Return a machine as a small drawing, or None where it is too large for one."""
+    """Return a machine as a small drawing, or None if it is too large for one."""
     if machine is None:
         return None
     text = terminal.machine_text(machine)
@@ -99,7 +99,7 @@ def _facts(document: dict[str, Any]) -> list[tuple[str, str]]:
         ("temperatures", f"{temperatures[0]:,.3g} to {temperatures[-1]:,.3g}"),
     ]
     if rates:
-        rows.append(("swap rates", f"{_bars(rates)}  least {min(rates):.0%}"))
+        rows.append(("swap rates", f"{_bars(rates)}  lowest {min(rates):.0%}"))
     return rows
 
 
@@ -155,3 +155,40 @@ def _lines() -> OnEvent:
             click.echo(line(event.document()), err=True)
 
     return show
+
+
+@contextmanager
+def progress(out: Output, what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how far a task has come, unless silence was asked for; yields `advance(done, of)`."""
+    if out.quiet:
+        yield lambda done, of: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    bar = Progress(*columns, console=Console(stderr=True))
+    task = bar.add_task(what, total=None)
+
+    def advance(done: int, of: int) -> None:
+        bar.start()  # only now: a task that fails at once leaves nothing but its message
+        bar.update(task, completed=done, total=of)
+
+    try:
+        yield advance
+    finally:
+        if bar.live.is_started:
+            bar.stop()

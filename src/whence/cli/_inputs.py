@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from whence import io as formats
-from whence.cli.console import Output
+from whence.cli._console import Output
 from whence.errors import ArgumentError, FileError, MachineError
 from whence.model.coverage import Coverage
 from whence.model.demos import Demonstrations
@@ -18,7 +18,7 @@ from whence.model.prior import Prior, checked_levels
 from whence.model.product import in_world
 from whence.paper.worlds import BUILT_IN, World
 
-DISCOUNT = 0.95  # where neither the user nor the world says one
+DISCOUNT = 0.95  # if neither the user nor the world gives one
 ALPHA = 30.0  # of a simulated expert
 INFERENCE_ALPHA = 50.0  # the paper's
 LENGTH = 100
@@ -37,28 +37,28 @@ class Setting:
 
     @property
     def episodes(self) -> int:
-        """The number of episodes where the user gives none."""
+        """The number of episodes, if the user gives none."""
         return self.built_in.episodes if self.built_in else EPISODES
 
     @property
     def length(self) -> int:
-        """The number of steps where the user gives none."""
+        """The number of steps, if the user gives none."""
         return self.built_in.length if self.built_in else LENGTH
 
     @property
     def discount(self) -> float:
-        """The discount where the user gives none."""
+        """The discount, if the user gives none."""
         return self.built_in.expert.discount if self.built_in else DISCOUNT
 
     @property
     def alpha(self) -> float:
-        """The rationality where the user gives none."""
+        """The rationality, if the user gives none."""
         return self.built_in.expert.alpha if self.built_in else ALPHA
 
     def expert(
         self, alpha: float | None, discount: float | None, lapse: float, usual_alpha: float
     ) -> Expert:
-        """Return the expert that options describe; what they leave out is as usual."""
+        """Return the expert that the options describe, with the usual values for the rest."""
         return Expert(
             alpha=usual_alpha if alpha is None else alpha,
             discount=self.discount if discount is None else discount,
@@ -99,7 +99,7 @@ def setting(world: str, start: str | None = None) -> Setting:
 
 
 def warn_estimated(given: Setting, world: str, out: Output) -> None:
-    """Say how much of the dynamics is known where the world is estimated from a log."""
+    """Say how much of the dynamics is known, if the world is estimated from a log."""
     if given.coverage is not None:
         text = str(given.coverage).replace("\n", "; ")
         out.warn(f"{world}: the dynamics are estimated from this log: {text}")
@@ -124,7 +124,7 @@ def machine(name: str) -> RewardMachine:
 
 
 def levels(text: str | None, machines: list[RewardMachine]) -> tuple[float, ...]:
-    """Return the reward levels of `--rewards`, or all that the machines pay, and 0."""
+    """Return the reward levels of `--rewards`, or 0 and all that the machines pay."""
     if text is None:
         return (0.0, *sorted({float(r) for m in machines for r in m.rewards.flat} - {0.0}))
     try:
@@ -134,7 +134,7 @@ def levels(text: str | None, machines: list[RewardMachine]) -> tuple[float, ...]
 
 
 def prior(p_self: float | None, p_zero: float | None) -> Prior:
-    """Return the prior of `--p-self` and `--p-zero`; what they leave out is as in the paper."""
+    """Return the prior of `--p-self` and `--p-zero`, with the paper's values for the rest."""
     usual = Prior()
     return Prior(
         p_self=usual.p_self if p_self is None else p_self,
@@ -173,6 +173,6 @@ def _start(mdp: LabeledMDP, text: str) -> int:
 
 
 def _whole(text: str) -> int | None:
-    """Return the whole number that a text is, or None."""
+    """Return a text as a whole number, or None."""
     said = text.strip()
     return int(said) if said.isdecimal() and len(said) <= 9 else None

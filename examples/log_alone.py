@@ -13,7 +13,7 @@ print(log.coverage(world))
 run = whence.infer(world, log, states=3, expert=whence.Expert(alpha=50, discount=0.92))
 print(run.best)
 print("doubts:", run.doubts or "none")
-for sequence in run.telling:
+for sequence in run.open_questions:
     print("open:", sequence.labels, "- a demonstration from", sequence.start.name, "would tell")
 print("the expert's task, in the true world:", run.best.same_in(office.task, office.mdp))
 

@@ -1,10 +1,12 @@
 """Infer the reward machine behind an expert's behaviour."""
 
+import warnings
+
 from whence import envs, report, worlds
 from whence._files import __version__
 from whence.analysis.certainty import Certainty, arrow_certainty
-from whence.analysis.outliers import OddEpisode, odd_episodes
-from whence.analysis.questions import Difference, Telling, differences, telling_sequences
+from whence.analysis.outliers import Outlier, outliers
+from whence.analysis.questions import Difference, OpenQuestion, differences, open_questions
 from whence.analysis.sample import PosteriorSample
 from whence.errors import WhenceError, WhenceWarning
 from whence.likelihood.posterior import Posterior
@@ -39,14 +41,14 @@ __all__ = [
     "Expert",
     "Grid",
     "LabeledMDP",
-    "OddEpisode",
+    "OpenQuestion",
+    "Outlier",
     "Policy",
     "Posterior",
     "PosteriorSample",
     "Prior",
     "RewardMachine",
     "Run",
-    "Telling",
     "Tempering",
     "WhenceError",
     "WhenceWarning",
@@ -59,11 +61,27 @@ __all__ = [
     "infer",
     "joint_machine",
     "load",
-    "odd_episodes",
+    "open_questions",
+    "outliers",
     "plan",
     "report",
     "resume",
     "simulate",
-    "telling_sequences",
     "worlds",
 ]
+
+_RENAMED = {
+    "OddEpisode": "Outlier",
+    "Telling": "OpenQuestion",
+    "odd_episodes": "outliers",
+    "telling_sequences": "open_questions",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Return what has another name since version 0.2, with a warning."""
+    if name not in _RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    new = _RENAMED[name]
+    warnings.warn(f"whence.{name} is whence.{new} now", DeprecationWarning, stacklevel=2)
+    return globals()[new]

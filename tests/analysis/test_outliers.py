@@ -6,7 +6,7 @@ import pytest
 import whence
 from support.problems import random_machine, random_world
 from whence import Demonstrations, Episode, Expert, Posterior, RewardMachine
-from whence.analysis.outliers import odd_episodes
+from whence.analysis.outliers import outliers
 from whence.likelihood import reference
 from whence.likelihood.steps import machine_states, steps
 
@@ -84,7 +84,7 @@ def test_the_experts_own_episodes_are_not_odd() -> None:
         COFFEE.mdp, COFFEE.task, COFFEE.expert, episodes=2000, length=100, seed=3
     )
     posterior = Posterior(COFFEE.mdp, demos, expert=COFFEE.expert)
-    found = odd_episodes(posterior, COFFEE.task)
+    found = outliers(posterior, COFFEE.task)
     gap = np.array([episode.log_likelihood - episode.expected for episode in found])
     each = steps(posterior.worlds, COFFEE.task, posterior.expert)
     variance = each.by_episode(each.variance).mean()
@@ -107,7 +107,7 @@ def test_a_stranger_among_the_episodes_comes_first() -> None:
     episodes = list(own)
     episodes.insert(17, stranger[0])
     posterior = Posterior(COFFEE.mdp, Demonstrations.from_episodes(episodes), expert=expert)
-    odd = odd_episodes(posterior, COFFEE.task)
+    odd = outliers(posterior, COFFEE.task)
     assert odd[0].episode == 17
     assert odd[0].surprise > 10 > max(episode.surprise for episode in odd[1:])
     assert odd[0].steps == 60
@@ -119,8 +119,8 @@ def test_extremes_are_numbers_too() -> None:
     nothing = RewardMachine(("c", "o", "*"), [[0] * 3], [[0] * 3])
     demos = whence.simulate(COFFEE.mdp, nothing, COFFEE.expert, episodes=3, length=20, seed=0)
     posterior = Posterior(COFFEE.mdp, demos, expert=COFFEE.expert)
-    assert [episode.z for episode in odd_episodes(posterior, nothing)] == [0, 0, 0]
-    perfect = odd_episodes(posterior, COFFEE.task, Expert(float("inf"), 0.92))
+    assert [episode.z for episode in outliers(posterior, nothing)] == [0, 0, 0]
+    perfect = outliers(posterior, COFFEE.task, Expert(float("inf"), 0.92))
     assert perfect[0].z == -np.inf
     empty = Posterior(COFFEE.mdp, Demonstrations.from_episodes([]), expert=COFFEE.expert)
-    assert odd_episodes(empty, COFFEE.task) == ()
+    assert outliers(empty, COFFEE.task) == ()

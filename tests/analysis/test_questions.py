@@ -11,7 +11,7 @@ from support.problems import random_machine, random_world
 from whence import Expert, LabeledMDP, RewardMachine
 from whence.analysis.design import best_start, information
 from whence.analysis.language import language
-from whence.analysis.questions import differences, telling_sequences
+from whence.analysis.questions import differences, open_questions
 from whence.analysis.sample import PosteriorSample
 from whence.errors import ArgumentError
 
@@ -32,14 +32,14 @@ def _sample(
 
 def test_coffee_or_not_is_told_by_the_office_alone() -> None:
     sample = _sample(USUAL.mdp, [USUAL.task, OFFICE])
-    (telling,) = telling_sequences(sample, expert=USUAL.expert)
-    assert telling.labels == ("o",)
-    assert telling.outcomes == {0.0: 0.5, 1.0: 0.5}
-    assert sorted(telling.between) == [0, 1]
-    assert telling.start.nats > 5.4
+    (question,) = open_questions(sample, expert=USUAL.expert)
+    assert question.labels == ("o",)
+    assert question.outcomes == {0.0: 0.5, 1.0: 0.5}
+    assert sorted(question.between) == [0, 1]
+    assert question.start.nats > 5.4
     first = information(USUAL.mdp, USUAL.task, OFFICE, USUAL.expert)
     usual = int(USUAL.mdp.initial_states[0])
-    assert first[telling.start.state] > 1000 * first[usual]
+    assert first[question.start.state] > 1000 * first[usual]
 
 
 @pytest.mark.parametrize(("start", "nats"), [((2, 1), 0.001), ((10, 3), 3.5), ((7, 4), 5.4)])
@@ -107,30 +107,30 @@ def test_sequences_are_the_shortest_open_ones_by_brute_force(seed: int) -> None:
                 open_ones.append(labels)
             elif len(longer) < 5:
                 words.append((longer, after))
-    found = telling_sequences(sample, expert=Expert(5, 0.9), most=50, longest=5, length=5)
+    found = open_questions(sample, expert=Expert(5, 0.9), most=50, longest=5, length=5)
     assert (not found) == (not open_ones)
     assert {t.labels for t in found} <= set(open_ones)
     if open_ones:
         shortest = min(len(labels) for labels in open_ones)
         assert len(found[0].labels) == shortest
         assert [len(t.labels) for t in found] == sorted(len(t.labels) for t in found)
-    for telling in found:
-        assert telling.outcomes == sample.pays(*telling.labels)
-        i, j = telling.between
-        paid = [sum(sample.machines[k].run(telling.labels).rewards) for k in (i, j)]
-        assert paid == list(telling.outcomes)[:2]
+    for question in found:
+        assert question.outcomes == sample.pays(*question.labels)
+        i, j = question.between
+        paid = [sum(sample.machines[k].run(question.labels).rewards) for k in (i, j)]
+        assert paid == list(question.outcomes)[:2]
 
 
 def test_a_settled_sample_has_no_open_sequence() -> None:
-    assert telling_sequences(_sample(USUAL.mdp, [USUAL.task, OFFICE], [0.96, 0.04])) == ()
+    assert open_questions(_sample(USUAL.mdp, [USUAL.task, OFFICE], [0.96, 0.04])) == ()
 
 
 def test_a_sequence_that_no_world_produces_is_not_asked() -> None:
     mdp = LabeledMDP.from_dense([[[0, 1]], [[0, 1]]], labels=[None, "c"], alphabet=("c",))
     one = RewardMachine(("c", "o"), [[0, 0]], [[1, 0]])
     two = RewardMachine(("c", "o"), [[1, 0], [1, 0]], [[1, 1], [0, 0]])
-    (telling,) = telling_sequences(_sample(mdp, [one, two]), expert=Expert(1, 0.9))
-    assert telling.labels == ("c", "c")
+    (question,) = open_questions(_sample(mdp, [one, two]), expert=Expert(1, 0.9))
+    assert question.labels == ("c", "c")
 
 
 def test_pairs_are_told_apart_by_their_shortest_difference() -> None:
@@ -155,10 +155,10 @@ def test_the_world_that_tells_is_named() -> None:
     sample = _sample([first, second], [lazy, keen])
     (told,) = differences(sample)
     assert (told.labels, told.world) == (("o",), 1)
-    (telling,) = telling_sequences(sample, expert=Expert(1, 0.9))
-    assert telling.labels == ("o",)
+    (question,) = open_questions(sample, expert=Expert(1, 0.9))
+    assert question.labels == ("o",)
 
 
 def test_bad_bounds_are_refused() -> None:
     with pytest.raises(ArgumentError, match="longest is 0"):
-        telling_sequences(_sample(USUAL.mdp, [USUAL.task]), longest=0)
+        open_questions(_sample(USUAL.mdp, [USUAL.task]), longest=0)

@@ -267,6 +267,6 @@ def test_the_example_of_the_page_runs_as_it_says() -> None:
     block = page.split("```python\n")[1].split("```")[0]
     names: dict[str, Any] = {}
     exec(block, names)
-    assert names["telling"].labels == ("o",)
-    assert names["world"].mdp.state_name(names["telling"].start.state) == "(4, 5)"
-    assert round(names["telling"].start.nats, 1) == 26.5
+    assert names["question"].labels == ("o",)
+    assert names["world"].mdp.state_name(names["question"].start.state) == "(4, 5)"
+    assert round(names["question"].start.nats, 1) == 26.5

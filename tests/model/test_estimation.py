@@ -9,7 +9,7 @@ import pytest
 import whence
 from whence import Demonstrations, Episode, Expert, LabeledMDP, WhenceWarning
 from whence.analysis.design import best_start
-from whence.analysis.unseen import elsewhere
+from whence.analysis.sensitivity import elsewhere
 from whence.errors import ArgumentError, DemonstrationsError
 
 WORLD = whence.worlds.coffee()

@@ -211,7 +211,12 @@ def test_an_episode_against_the_machine_is_the_outlier_that_is_listed() -> None:
     wrong = ([start, *[trap] * 40], [down, *[left] * 39])
     mixed = whence.Demonstrations.from_episodes([*episodes, wrong])
     true = replace(
-        run, best=studies.TASK, expert=studies.EXPERT, posterior=None, certainty=(), telling=()
+        run,
+        best=studies.TASK,
+        expert=studies.EXPERT,
+        posterior=None,
+        certainty=(),
+        open_questions=(),
     )
     shown = section(page(Study.of(true, mdp, mixed, compare=False)), "episodes")
     assert "1 episode is an outlier." in shown.text
@@ -255,7 +260,9 @@ def test_the_call_names_known_arrows_and_the_discounts_to_choose_among() -> None
 def test_large_worlds_stay_within_the_size(side: int) -> None:
     mdp = studies.plain_grid(side)
     demos = whence.simulate(mdp, studies.TASK, studies.EXPERT, episodes=3, length=50, seed=0)
-    run = replace(studies.grid().run, best=studies.TASK, posterior=None, certainty=(), telling=())
+    run = replace(
+        studies.grid().run, best=studies.TASK, posterior=None, certainty=(), open_questions=()
+    )
     shown = render(Study.of(run, mdp, demos, compare=False))
     assert len(shown) < 3_000_000
     assert "Steps taken in a cell" in shown

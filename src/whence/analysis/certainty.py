@@ -61,7 +61,7 @@ def arrow_certainty(
         posterior: scores the changed machines, at its temperature.
         machine: the best machine; it pays the posterior's reward levels.
         sample: with it, an arrow is not determined when following an open label sequence
-            (see `telling_sequences`) in the machine ends on the arrow.
+            (see `open_questions`) in the machine ends on the arrow.
     """
     ordered = _paying(machine.over(posterior.alphabet), posterior.levels)
     changed = _changes(ordered, posterior.levels)

@@ -13,7 +13,7 @@ from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
 
 
-class OddEpisode(NamedTuple):
+class Outlier(NamedTuple):
     """An episode and how well a machine explains it.
 
     Attributes:
@@ -40,9 +40,9 @@ class OddEpisode(NamedTuple):
     worst_step: int
 
 
-def odd_episodes(
+def outliers(
     posterior: Posterior, machine: RewardMachine, expert: Expert | None = None
-) -> tuple[OddEpisode, ...]:
+) -> tuple[Outlier, ...]:
     """Return all episodes with at least one step, that with the lowest z first.
 
     With p the expert's action probabilities at a step, in its state and after its labels,
@@ -74,7 +74,7 @@ def odd_episodes(
     order = np.argsort(z, kind="stable")
     columns = (found.world, found.number, z, surprise, total, mean, lengths, worst)
     rows = zip(*(column[order].tolist() for column in columns), strict=True)
-    return tuple(OddEpisode(*row) for row in rows if row[6])
+    return tuple(Outlier(*row) for row in rows if row[6])
 
 
 def _worst(found: Steps) -> Ints:

@@ -23,7 +23,7 @@ DIGITS = 9  # totals that agree so far are equal
 
 
 @dataclass(frozen=True)
-class Telling:
+class OpenQuestion:
     """A label sequence whose reward is open, and a demonstration that would settle it.
 
     Attributes:
@@ -56,7 +56,7 @@ class Difference(NamedTuple):
     world: int
 
 
-def telling_sequences(
+def open_questions(
     sample: PosteriorSample,
     *,
     expert: Expert | None = None,
@@ -64,7 +64,7 @@ def telling_sequences(
     longest: int = 12,
     nodes: int = 5000,
     length: int = LENGTH,
-) -> tuple[Telling, ...]:
+) -> tuple[OpenQuestion, ...]:
     """Return the shortest label sequences whose total reward the posterior leaves open.
 
     A sequence is open when no total has a probability of 95% among the heaviest machines, which
@@ -95,7 +95,7 @@ def telling_sequences(
         if between not in starts:
             starts[between] = _start(sample, between, who, length)
         labels = tuple(sample.alphabet[symbol] for symbol in word)
-        found.append(Telling(labels, sample.pays(*labels), between, starts[between]))
+        found.append(OpenQuestion(labels, sample.pays(*labels), between, starts[between]))
     return tuple(found)
 
 

@@ -10,7 +10,7 @@ from whence.cli._console import Output
 from whence.drawing import terminal, text
 from whence.model.machine import number
 from whence.runs import folder
-from whence.runs.posterior_document import telling_document
+from whence.runs.posterior_document import open_questions_document
 from whence.runs.result import Run
 from whence.search.diagnostics import Summary
 
@@ -96,7 +96,7 @@ def _posterior_lines(run: Run) -> list[str]:
 
 def _open_lines(run: Run) -> list[str]:
     lines = []
-    for each in telling_document(run):
+    for each in open_questions_document(run):
         pays = ", ".join(f"{number(p['reward'])} ({p['probability']:.0%})" for p in each["pays"])
         labels = " ".join(text.visible(label) for label in each["labels"])
         lines.append(f"open question: what does `{labels}` pay? {pays}; {where_to_look(each)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from whence.analysis.design import NOTHING_TOLD
-from whence.analysis.questions import Difference, Telling, differences
+from whence.analysis.questions import Difference, OpenQuestion, differences
 from whence.analysis.sample import PosteriorSample
 from whence.drawing import machine_svg
 from whence.model.machine import RewardMachine, number
@@ -100,14 +100,14 @@ def _drawing(study: Study, sample: PosteriorSample, at: int) -> Html:
 def _open(study: Study) -> list[Html]:
     """Return the open questions, and which demonstration would settle each."""
     heading = fill("<h3>Open questions</h3>")
-    if not study.run.telling:
+    if not study.run.open_questions:
         text = (
             "None: on every label sequence that the world can produce, at least 95% of the "
             "probability agrees on what is paid."
         )
         return [heading, paragraph(text)]
     several = len(study.worlds) > 1
-    rows = [_question(study, each, several) for each in study.run.telling]
+    rows = [_question(study, each, several) for each in study.run.open_questions]
     text = (
         "The shortest label sequences whose total reward is still open, since no answer has a "
         "probability of 95%, and the state from which one more demonstration would best tell the "
@@ -119,7 +119,7 @@ def _open(study: Study) -> list[Html]:
     return [heading, paragraph(text), table("Open questions", header, rows, numbers=(3,))]
 
 
-def _question(study: Study, each: Telling, several: bool) -> list[str]:
+def _question(study: Study, each: OpenQuestion, several: bool) -> list[str]:
     mdp = study.worlds[each.start.world][0]
     where: list[str] = [code(mdp.state_name(each.start.state))]
     if several:

@@ -149,7 +149,9 @@ def facts(study: Study) -> Html:
         sure = sum(each.determined for each in run.certainty)
         found.append(("Arrows determined", f"{sure} of {len(run.certainty)}"))
     if sample is not None:
-        found.append(("Open questions", f"{len(run.telling)}" if run.telling else "none"))
+        found.append(
+            ("Open questions", f"{len(run.open_questions)}" if run.open_questions else "none")
+        )
     if study.comparison is not None:
         gain = next(p for p in study.comparison.predictions if p.method == "markovian")
         better = fixed(gain.behind, 3)

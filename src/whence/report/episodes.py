@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from whence.analysis.outliers import OddEpisode, odd_episodes
+from whence.analysis.outliers import Outlier, outliers
 from whence.report.html import (
     Html,
     code,
@@ -25,18 +25,18 @@ MANY = 0.05  # a larger share of outliers speaks against what was assumed about 
 
 def episodes(study: Study) -> Html:
     """Return the section."""
-    found = odd_episodes(study.posterior, study.run.best)
+    found = outliers(study.posterior, study.run.best)
     title = "Outliers: episodes that fit worst"
     if not found:
         return section("episodes", title, paragraph("No episode has any steps."))
     limit = math.log(len(found) / RISK)
-    outliers = sorted((e for e in found if e.surprise >= limit), key=lambda e: -e.surprise)
+    worst = sorted((e for e in found if e.surprise >= limit), key=lambda e: -e.surprise)
     how = (
         f"An episode is an outlier when its surprise is at least {nats(limit)} nats. Under the "
         "machine and the expert above, the probability that any of these "
         f"{counted(len(found), 'episode')} gets there is at most 5%."
     )
-    if not outliers:
+    if not worst:
         most = max(found, key=lambda each: each.surprise)
         text = fill(
             "None. {how} The most surprising one, {place}, has {surprise}.",
@@ -45,11 +45,11 @@ def episodes(study: Study) -> Html:
             surprise=nats(most.surprise),
         )
         return section("episodes", title, paragraph(text))
-    intro = f"{_counted(outliers)} {how}{_too_many(study, len(outliers), len(found))}"
-    return section("episodes", title, paragraph(intro), _listed(study, outliers))
+    intro = f"{_counted(worst)} {how}{_too_many(study, len(worst), len(found))}"
+    return section("episodes", title, paragraph(intro), _listed(study, worst))
 
 
-def _counted(outliers: list[OddEpisode]) -> str:
+def _counted(outliers: list[Outlier]) -> str:
     """Return how many outliers there are, and how many of them the table leaves out."""
     count = counted(len(outliers), "episode is an outlier", "episodes are outliers")
     more = f" {len(outliers) - MOST} more are not listed." if len(outliers) > MOST else ""
@@ -67,13 +67,13 @@ def _too_many(study: Study, outliers: int, among: int) -> str:
     )
 
 
-def _listed(study: Study, outliers: list[OddEpisode]) -> Html:
+def _listed(study: Study, outliers: list[Outlier]) -> Html:
     header = ["episode", "surprise, nats", "z", "steps", "least likely step, from 0", "there"]
     rows = [_row(study, each) for each in outliers[:MOST]]
     return table("Outliers, the most surprising first", header, rows, numbers=(1, 2, 3, 4))
 
 
-def _row(study: Study, each: OddEpisode) -> list[str]:
+def _row(study: Study, each: Outlier) -> list[str]:
     mdp, demos = study.worlds[each.world]
     first = int(demos.state_offsets[each.episode]) + each.worst_step
     action = int(demos.actions[int(demos.action_offsets[each.episode]) + each.worst_step])
@@ -92,7 +92,7 @@ def _row(study: Study, each: OddEpisode) -> list[str]:
     ]
 
 
-def _place(study: Study, each: OddEpisode) -> Html:
+def _place(study: Study, each: Outlier) -> Html:
     """Say which episode it is, by its line if it came from a file of lines."""
     lines = study.worlds[each.world][1].lines
     number = f"episode {each.episode}" if lines is None else f"line {lines[each.episode]}"

@@ -15,7 +15,11 @@ import numpy as np
 
 from whence import _files as files
 from whence.io import arrays
-from whence.runs.posterior_document import arrows_document, posterior_document, telling_document
+from whence.runs.posterior_document import (
+    arrows_document,
+    open_questions_document,
+    posterior_document,
+)
 from whence.runs.result import Run
 from whence.search.draws import Draws
 
@@ -60,7 +64,7 @@ def result_document(run: Run) -> dict[str, Any]:
         "doubts": list(run.doubts),
         "posterior": posterior_document(run),
         "arrows": arrows_document(run),
-        "telling": telling_document(run),
+        "telling": open_questions_document(run),
         "exact": exact_document(run),
     }
 

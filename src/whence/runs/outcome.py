@@ -6,9 +6,9 @@ import time
 
 import numpy as np
 
-from whence.analysis import discounting, unseen
+from whence.analysis import sensitivity
 from whence.analysis.certainty import arrow_certainty
-from whence.analysis.questions import telling_sequences
+from whence.analysis.questions import open_questions
 from whence.analysis.sample import PosteriorSample
 from whence.likelihood.posterior import Posterior
 from whence.runs import events, folder
@@ -49,11 +49,11 @@ def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
     sample = None if finding.draws is None else _sample(posterior, finding.draws)
     doubts = (
         *finding.doubts,
-        *unseen.doubts(posterior, sample),
-        *discounting.doubts(posterior, machine, problem.unknowns.inferred),
+        *sensitivity.doubts_of_dynamics(posterior, sample),
+        *sensitivity.doubts_of_discount(posterior, machine, problem.unknowns.inferred),
     )
     certainty = () if sample is None else arrow_certainty(posterior, machine, sample)
-    questions = () if sample is None else telling_sequences(sample, expert=expert)
+    questions = () if sample is None else open_questions(sample, expert=expert)
     return Run(
         best=machine,
         score=log_likelihood / posterior.temperature + log_prior,
@@ -71,7 +71,7 @@ def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
         draws=finding.draws,
         posterior=sample,
         certainty=certainty,
-        telling=questions,
+        open_questions=questions,
         exact=finding.exact,
         manifest=None if search.keeper is None else search.keeper.manifest,
     )

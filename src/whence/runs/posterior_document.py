@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from whence.analysis.certainty import Certainty
-from whence.analysis.questions import Telling, differences
+from whence.analysis.questions import OpenQuestion, differences
 from whence.analysis.sample import PosteriorSample
 from whence.model.machine import RewardMachine
 from whence.runs.result import Run
@@ -45,9 +45,9 @@ def arrows_document(run: Run) -> list[dict[str, Any]]:
     return [_arrow(each, names) for each in run.certainty]
 
 
-def telling_document(run: Run) -> list[dict[str, Any]]:
+def open_questions_document(run: Run) -> list[dict[str, Any]]:
     """Return the label sequences that are still open, the shortest first."""
-    return [_telling(each, run) for each in run.telling]
+    return [_open_question(each, run) for each in run.open_questions]
 
 
 def _top(sample: PosteriorSample) -> list[dict[str, Any]]:
@@ -76,7 +76,7 @@ def _arrow(each: Certainty, names: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _telling(each: Telling, run: Run) -> dict[str, Any]:
+def _open_question(each: OpenQuestion, run: Run) -> dict[str, Any]:
     start = each.start
     return {
         "labels": list(each.labels),

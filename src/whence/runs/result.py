@@ -8,7 +8,7 @@ from typing import Any
 
 from whence._arrays import Bools, Floats, Ints
 from whence.analysis.certainty import Certainty
-from whence.analysis.questions import Telling
+from whence.analysis.questions import OpenQuestion
 from whence.analysis.sample import PosteriorSample
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
@@ -62,7 +62,7 @@ class Run:
         draws: machines and their weights in the posterior, where the method knows them.
         posterior: those machines grouped by what they mean in the worlds.
         certainty: how sure each arrow of the best machine is.
-        telling: the shortest label sequences that are still open, and where to settle them.
+        open_questions: the shortest label sequences that are still open, and where to settle them.
         exact: what is known of all machines together, where every one was scored.
         manifest: of the folder that the run was read from or is kept in, or None.
     """
@@ -83,7 +83,7 @@ class Run:
     draws: Draws | None = None
     posterior: PosteriorSample | None = None
     certainty: tuple[Certainty, ...] = ()
-    telling: tuple[Telling, ...] = ()
+    open_questions: tuple[OpenQuestion, ...] = ()
     exact: Exact | None = None
     manifest: Manifest | None = None
 
@@ -121,6 +121,12 @@ class Run:
     def inferred(self) -> tuple[str, ...]:
         """What was inferred of the expert: of alpha, lapse and discount."""
         return self.job.unknowns.inferred
+
+    @property
+    def telling(self) -> tuple[OpenQuestion, ...]:
+        """The old name of `open_questions`."""
+        warnings.warn("run.telling is run.open_questions now", DeprecationWarning, stacklevel=2)
+        return self.open_questions
 
     @property
     def run(self) -> Run:

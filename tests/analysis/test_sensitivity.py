@@ -6,7 +6,7 @@ import pytest
 
 import whence
 from whence import Demonstrations, Expert, Posterior, Tempering
-from whence.analysis import discounting
+from whence.analysis import sensitivity
 from whence.paper.worlds import World
 
 EVERY = ("alpha", "lapse")
@@ -27,7 +27,7 @@ def test_a_wrong_discount_is_doubted_whatever_alpha_was_found(
 ) -> None:
     world, demos = shown
     posterior = Posterior(world.mdp, demos, expert=Expert(alpha, 0.95))
-    (doubt,) = discounting.doubts(posterior, world.task, EVERY)
+    (doubt,) = sensitivity.doubts_of_discount(posterior, world.task, EVERY)
     assert doubt.startswith(
         "the discount was taken to be 0.95, but with 0.8 this machine explains"
     )
@@ -37,7 +37,7 @@ def test_a_wrong_discount_is_doubted_whatever_alpha_was_found(
 def test_the_right_discount_is_not(shown: tuple[World, Demonstrations]) -> None:
     world, demos = shown
     posterior = Posterior(world.mdp, demos, expert=Expert(30, 0.8))
-    assert discounting.doubts(posterior, world.task, EVERY) == []
+    assert sensitivity.doubts_of_discount(posterior, world.task, EVERY) == []
 
 
 @pytest.mark.parametrize("inferred", [("lapse",), ("alpha", "discount")])
@@ -46,7 +46,7 @@ def test_nor_is_one_that_was_inferred_or_belongs_to_a_known_expert(
 ) -> None:
     world, demos = shown
     posterior = Posterior(world.mdp, demos, expert=Expert(30, 0.95))
-    assert discounting.doubts(posterior, world.task, inferred) == []
+    assert sensitivity.doubts_of_discount(posterior, world.task, inferred) == []
 
 
 def test_the_gain_is_that_of_the_best_alpha_at_each_discount(
@@ -54,7 +54,7 @@ def test_the_gain_is_that_of_the_best_alpha_at_each_discount(
 ) -> None:
     world, demos = shown
     posterior = Posterior(world.mdp, demos, expert=Expert(1.0, 0.8))
-    found = discounting.best_log_likelihood(posterior, world.task, 0.8)
+    found = sensitivity.best_log_likelihood(posterior, world.task, 0.8)
     for alpha in (25.0, 28.0, 30.0, 32.0, 35.0):
         other = posterior.of_expert(Expert(alpha, 0.8))
         assert other.finest(world.task) <= found + 0.5
@@ -72,4 +72,4 @@ def test_no_demonstrations_speak_against_nothing() -> None:
     world = whence.worlds.coffee()
     nothing = Demonstrations.from_episodes([])
     posterior = Posterior(world.mdp, nothing, expert=Expert(30, 0.95))
-    assert discounting.doubts(posterior, world.task, EVERY) == []
+    assert sensitivity.doubts_of_discount(posterior, world.task, EVERY) == []

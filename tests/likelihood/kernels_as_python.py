@@ -7,15 +7,15 @@ is as it stands. Import this in a process of its own, before numba: it turns the
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import Any
 
 os.environ["NUMBA_DISABLE_JIT"] = "1"
 
 import numpy as np
 
-from whence.likelihood import kernels
-
-LANES = kernels.LANES
+from whence.likelihood.kernels import vectors
+from whence.likelihood.kernels.constants import LANES, LARGEST_SHORT
 
 
 def _rows(array: Any) -> Any:
@@ -35,8 +35,7 @@ def _load_short(array: Any, row: Any) -> Any:
 
 
 def _store_short(array: Any, row: Any, vector: Any) -> None:
-    most = kernels.LARGEST_SHORT
-    _store(array, row, np.clip(vector, -most, most).astype(np.float32))
+    _store(array, row, np.clip(vector, -LARGEST_SHORT, LARGEST_SHORT).astype(np.float32))
 
 
 def _spread(number: Any) -> Any:
@@ -50,22 +49,22 @@ def _pick(array: Any, start: Any, lanes: Any, row: Any) -> Any:
 
 
 REPLACED: dict[str, Any] = {
-    "_load": _load,
-    "_store": _store,
-    "_load_short": _load_short,
-    "_store_short": _store_short,
-    "_spread": _spread,
-    "_pick": _pick,
-    "_times": lambda a, b: a * b,
-    "_times_plus": lambda a, b, c: a * b + c,
-    "_plus": lambda a, b: a + b,
-    "_minus": lambda a, b: a - b,
-    "_larger": lambda a, b: np.where(a > b, a, b),
-    "_smaller": lambda a, b: np.where(a < b, a, b),
+    "load": _load,
+    "store": _store,
+    "load_short": _load_short,
+    "store_short": _store_short,
+    "spread": _spread,
+    "pick": _pick,
+    "times": lambda a, b: a * b,
+    "times_plus": lambda a, b, c: a * b + c,
+    "plus": lambda a, b: a + b,
+    "minus": lambda a, b: a - b,
+    "larger": lambda a, b: np.where(a > b, a, b),
+    "smaller": lambda a, b: np.where(a < b, a, b),
 }
 
 for _name, _function in REPLACED.items():
-    setattr(kernels, _name, _function)
+    setattr(vectors, _name, _function)  # before any module takes them from there
 
 
 class _Numpy:
@@ -81,4 +80,5 @@ class _Numpy:
     empty = zeros
 
 
-setattr(kernels, "np", _Numpy())  # noqa: B010
+for _module in ("extrapolation", "packs", "reading"):  # those that make arrays
+    setattr(import_module(f"whence.likelihood.kernels.{_module}"), "np", _Numpy())  # noqa: B010

@@ -10,7 +10,10 @@ import numpy as np
 import whence
 from support.problems import random_machine, random_world
 from whence import Expert, Posterior
-from whence.likelihood import compiled, kernels, reference
+from whence.likelihood import compiled, reference
+from whence.likelihood.kernels.constants import PAUSE
+from whence.likelihood.kernels.extrapolation import may_extrapolate
+from whence.likelihood.kernels.packs import SEAT
 from whence.model.product import product
 
 assert kernels_as_python.REPLACED
@@ -77,12 +80,12 @@ def walked(rng: np.random.Generator) -> None:
 
 def paused() -> None:
     """A machine whose changes do not halve goes on without extrapolation, longer each time."""
-    seat = np.zeros(1, kernels.SEAT).view(np.recarray)[0]
+    seat = np.zeros(1, SEAT).view(np.recarray)[0]
     seat.reached, seat.last = 1.0, 1.0
-    answers = [bool(kernels._may_extrapolate(seat, 1.0, 4)) for _ in range(200)]
+    answers = [bool(may_extrapolate(seat, 1.0, 4)) for _ in range(200)]
     pauses = "".join("+" if answer else "-" for answer in answers).replace("+", " ").split()
-    assert len(pauses[0]) == kernels.PAUSE + 1
-    assert len(pauses[1]) == 2 * kernels.PAUSE + 1
+    assert len(pauses[0]) == PAUSE + 1
+    assert len(pauses[1]) == 2 * PAUSE + 1
 
 
 def main() -> None:

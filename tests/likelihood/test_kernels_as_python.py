@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
+import whence
+
 HERE = Path(__file__).parent
+PLACES = (HERE, HERE.parent, Path(whence.__file__).parents[1])
 
 
 @pytest.mark.slow
 def test_the_kernels_are_right_without_their_compiler() -> None:
     done = subprocess.run(
         [sys.executable, str(HERE / "kernels_program.py")],
-        env=os.environ | {"PYTHONPATH": f"{HERE}{os.pathsep}{HERE.parent}"},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(str(place) for place in PLACES)},
         capture_output=True,
         text=True,
     )

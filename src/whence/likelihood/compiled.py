@@ -12,6 +12,14 @@ import numpy as np
 
 from whence._arrays import Bools, Floats, Ints, frozen_own, offsets_of
 from whence.likelihood.evidence import Evidence, compile_evidence
+from whence.likelihood.kernels.arguments import Cells, Experts, Machines, Results, World
+from whence.likelihood.kernels.constants import (
+    LANES,
+    LARGE_WINDOW,
+    LONG_DISCOUNT,
+    SHORT_WINDOW,
+    WINDOW,
+)
 from whence.model.demos import Demonstrations
 from whence.model.expert import checked_discount
 from whence.model.machine import RewardMachine
@@ -105,18 +113,18 @@ def _order(mdp: LabeledMDP) -> tuple[Ints, Ints]:
     Values spread from labels, so states from which a label is near come first. A large world
     is cut into tiles that fit into a cache.
     """
-    from whence.likelihood import kernels
+    from whence.likelihood.kernels.ordering import grow_tiles, nearest_first
 
     first = mdp.offsets[:: mdp.n_actions]
     origins = np.repeat(np.arange(mdp.n_states), np.diff(first))
     seeds = np.flatnonzero(mdp.labels >= 0)
     seeds = seeds[np.argsort(np.arange(len(seeds)) * GOLDEN % 1)]  # neighbours apart
     order = np.empty(mdp.n_states, dtype=np.int64)
-    kernels.nearest_first(seeds, origins, mdp.successors, order)
+    nearest_first(seeds, origins, mdp.successors, order)
     if mdp.n_states <= TILE:
         return order, np.array([0, mdp.n_states])
     tile = np.empty(mdp.n_states, dtype=np.int64)
-    kernels.grow_tiles(first, mdp.successors, TILE, tile)
+    grow_tiles(first, mdp.successors, TILE, tile)
     order = order[np.argsort(tile[order], kind="stable")]
     return order, np.append(np.arange(0, mdp.n_states, TILE), mdp.n_states)
 
@@ -145,6 +153,52 @@ def _rows(mdp: LabeledMDP, order: Ints) -> tuple[int, Ints, Ints, Bools]:
     return width, offsets, entry.reshape(-1), (columns < lengths[:, None]).reshape(-1)
 
 
+def _window(discount: float, world: Layout) -> int:
+    """Return how many rounds an extrapolation looks back on."""
+    if discount >= LONG_DISCOUNT:
+        return WINDOW
+    if len(world.tiles) > 2:
+        return LARGE_WINDOW
+    return SHORT_WINDOW if world.width == 1 else WINDOW
+
+
+def _seen(world: Layout, discount: float) -> World:
+    """Return the world as an expert with a discount sees it."""
+    return World(
+        discount=discount,
+        n_actions=world.n_actions,
+        width=world.width,
+        n_rows=world.n_rows,
+        n_watched=world.n_watched,
+        window=_window(discount, world),
+        offsets=world.offsets,
+        successors=world.successors,
+        probabilities=world.probabilities,
+        discounted=frozen_own(discount * world.probabilities),
+        labels=world.labels,
+        entries=world.entries,
+        watch=world.watch,
+        tiles=world.tiles,
+        reach=world.reach,
+    )
+
+
+def _placed(evidence: Evidence, world: Layout) -> Cells:
+    """Return the evidence with states by their position, and with short numbers where they do."""
+    short = np.int32 if len(evidence.cell_key) < 2**31 else np.int64
+    place, action = np.divmod(evidence.cell_key, world.n_actions)
+    return Cells(
+        visited=frozen_own(world.position[evidence.visited]),
+        parent=frozen_own(evidence.parent.astype(short)),
+        symbol=frozen_own(evidence.symbol.astype(short)),
+        subtree_end=frozen_own(evidence.subtree_end.astype(short)),
+        subtree_steps=evidence.subtree_steps,
+        first=frozen_own(evidence.first_cell.astype(short)),
+        key=frozen_own((action * len(evidence.visited) + place).astype(np.uint32)),
+        counts=evidence.cell_count,
+    )
+
+
 def threads_available() -> int:
     """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -168,16 +222,8 @@ class CompiledEngine:
         self.discount = discount
         self.threads = threads or threads_available()
         self.layout = layout(mdp) if world is None else world
-        self.discounted = frozen_own(discount * self.layout.probabilities)
-        self.visited = frozen_own(self.layout.position[evidence.visited])
-        self.trie = tuple(
-            frozen_own(table.astype(np.int32 if len(evidence.cell_key) < 2**31 else np.int64))
-            for table in (
-                evidence.parent, evidence.symbol, evidence.subtree_end, evidence.first_cell
-            )
-        )  # fmt: skip
-        place, action = np.divmod(evidence.cell_key, mdp.n_actions)
-        self.cell_key = frozen_own((action * len(self.visited) + place).astype(np.uint32))
+        self.world = _seen(self.layout, discount)
+        self.cells = _placed(evidence, self.layout)
 
     def canonical(self, transitions: Ints, rewards: Floats) -> tuple[Ints, Floats, Ints]:
         """Return the canonical tables, int64[B, n, m] and float64[B, n, m], and state counts."""
@@ -204,15 +250,15 @@ class CompiledEngine:
         to its `value_tolerance`, for all of them.
         """
         experts = first_expert, alpha, lapse
-        out, sweeps, _ = self._run(tables, experts, value_tolerance, keep=False)
-        return out, sweeps
+        found = self._run(tables, experts, value_tolerance, keep=False)
+        return found.log_likelihoods, found.sweeps
 
     def values(self, tables: tuple[Ints, Floats, Ints], value_tolerance: float) -> Floats:
         """Return float64[B, n, S], the optimal values of canonical machines."""
         size = len(tables[0])
         nobody = np.zeros(size + 1, dtype=np.int64), np.zeros(0), np.zeros(0)
         tolerance = np.full(size, value_tolerance)
-        found = self._run(tables, nobody, tolerance, keep=True)[2]
+        found = self._run(tables, nobody, tolerance, keep=True).values
         return found[:, :, self.layout.position]
 
     def _run(
@@ -222,38 +268,26 @@ class CompiledEngine:
         value_tolerance: Floats,
         *,
         keep: bool,
-    ) -> tuple[Floats, Ints, Floats]:
-        from whence.likelihood import kernels
+    ) -> Results:
+        from whence.likelihood.kernels.packs import space
+        from whence.likelihood.kernels.scoring import score_batch
 
-        transitions, rewards, counts = tables
-        size, n = transitions.shape[:2]
-        first_expert, alpha, lapse = experts
-        out = np.zeros(len(alpha))
-        sweeps = np.zeros(size, dtype=np.int64)
-        values = np.zeros((size, n, self.mdp.n_states) if keep else (0, 0, 0))
-        world, seen = self.layout, self.evidence
-        parent, symbol, subtree_end, first_cell = self.trie
-        sizes = kernels.space_sizes(
-            n, self.discount, world.width, self.mdp.n_states, world.n_rows, len(world.tiles) > 2
+        size, n = tables[0].shape[:2]
+        machines = Machines(*tables, value_tolerance)
+        results = Results(
+            log_likelihoods=np.zeros(len(experts[1])),
+            sweeps=np.zeros(size, dtype=np.int64),
+            values=np.zeros((size if keep else 0, n, self.mdp.n_states)),
         )
 
         def part(start: int, stop: int) -> None:
-            # NumPy asks the system for large pages, which the compiled code's own arrays lack.
-            iterates, steps = np.empty(sizes[0]), np.empty(sizes[1], dtype=np.float32)
-            iterates[:] = 0.0
-            steps[:] = 0.0
-            kernels.score_batch(
-                start, stop, iterates, steps, transitions, rewards, counts, self.discount,
-                value_tolerance, first_expert, alpha, lapse, world.n_actions, world.width,
-                world.offsets, world.successors, world.probabilities, self.discounted,
-                world.labels, world.entries, world.watch, world.n_watched, world.n_rows,
-                world.tiles, world.reach, self.visited, parent, symbol, subtree_end,
-                seen.subtree_steps, first_cell, self.cell_key, seen.cell_count, keep, out,
-                sweeps, values,
+            score_batch(
+                start, stop, self.world, self.cells, machines, Experts(*experts),
+                space(self.world, n), results,
             )  # fmt: skip
 
-        self._spread(part, size, max(kernels.LANES // n, 1))
-        return out, sweeps, values
+        self._spread(part, size, max(LANES // n, 1))
+        return results
 
     def _spread(self, part: Callable[[int, int], None], size: int, seats: int) -> None:
         """Run `part(start, stop)` over all machines, in pieces that fill packs of `seats`."""
@@ -275,13 +309,13 @@ def canonical_tables(
     transitions: Ints, rewards: Floats, readable: Bools
 ) -> tuple[Ints, Floats, Ints]:
     """Return canonical tables and state counts; symbols that cannot be read stay and pay 0."""
-    from whence.likelihood import kernels
+    from whence.likelihood.kernels.machines import canonical_batch
 
     shape = transitions.shape
     new_transitions = np.empty(shape, dtype=np.int64)
     new_rewards = np.empty(shape)
     counts = np.empty(shape[0], dtype=np.int64)
-    kernels.canonical_batch(
+    canonical_batch(
         np.ascontiguousarray(transitions, dtype=np.int64),
         np.ascontiguousarray(rewards, dtype=np.float64),
         readable,

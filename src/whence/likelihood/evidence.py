@@ -91,7 +91,7 @@ def compile_evidence(mdp: LabeledMDP, demos: Demonstrations) -> Evidence:
 
 def _walk(mdp: LabeledMDP, demos: Demonstrations) -> tuple[Ints, Ints, Ints]:
     """Return the history of each step, and parent and symbol of each history as first met."""
-    from whence.likelihood import kernels
+    from whence.likelihood.kernels.histories import walk_trie
 
     labels = step_labels(mdp, demos)
     history = translated_history(mdp, demos)
@@ -100,7 +100,7 @@ def _walk(mdp: LabeledMDP, demos: Demonstrations) -> tuple[Ints, Ints, Ints]:
     most = int((labels != BLANK).sum()) + len(history) + 1
     parent = np.zeros(most, dtype=np.int64)
     symbol = np.full(most, BLANK, dtype=np.int64)
-    count = kernels.walk_trie(
+    count = walk_trie(
         demos.state_offsets, demos.action_offsets, labels, demos.history_offsets, history, m,
         node, parent, symbol,
     )  # fmt: skip
@@ -109,11 +109,11 @@ def _walk(mdp: LabeledMDP, demos: Demonstrations) -> tuple[Ints, Ints, Ints]:
 
 def _depth_first(parent: Ints, symbol: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Return the depth-first order of histories; parent, symbol, subtree_end in that order."""
-    from whence.likelihood import kernels
+    from whence.likelihood.kernels.histories import depth_first
 
     order = np.empty(len(parent), dtype=np.int64)
     end = np.empty(len(parent), dtype=np.int64)
-    kernels.depth_first(parent, order, end)
+    depth_first(parent, order, end)
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     return order, position[parent[order]], symbol[order], end

@@ -95,7 +95,7 @@ class _Walk:
         self.before = np.concatenate([[0.0], np.cumsum(mdp.probabilities)])
 
     def together(self, draws: Floats, memory: Ints, states: Ints, actions: Ints) -> None:
-        """Advance all episodes at once; see `kernels.walk_policy` for the arguments."""
+        """Advance all episodes at once; see `walk_policy` for the arguments."""
         for step, (choose, move) in enumerate(draws):
             row = self.choices[memory, states[step]]
             actions[step] = (choose[:, None] >= row).sum(axis=1)
@@ -105,9 +105,9 @@ class _Walk:
 
     def each(self, draws: Floats, memory: Ints, states: Ints, actions: Ints) -> None:
         """Advance one episode after the other: faster for a few long ones."""
-        from whence.likelihood import kernels
+        from whence.likelihood.kernels.walking import walk_policy
 
-        kernels.walk_policy(
+        walk_policy(
             draws, self.choices, self.following.astype(np.int64), self.mdp.labels,
             self.mdp.offsets, self.before, self.mdp.successors, memory, states, actions,
         )  # fmt: skip

@@ -1,0 +1,128 @@
+"""What kernels are given: arrays in named groups, which numba passes on one by one.
+
+S world states, A actions, B machines of n states and m symbols, E experts, H label histories.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from whence._arrays import Floats, Ints
+
+
+class World(NamedTuple):
+    """A world as an expert with a discount sees it; its states in the order of sweeps.
+
+    Attributes:
+        discount: of the expert.
+        n_actions: A.
+        width: successors per pair where rows are padded, else 0.
+        n_rows: rows of the solver: S and the number of labelled states.
+        n_watched: states that guide extrapolation.
+        window: rounds that an extrapolation looks back on.
+        offsets: int64[S * A + 1].
+        successors: uint32[...], rows.
+        probabilities: float64[...].
+        discounted: float64[...], probabilities times the discount.
+        labels: int32[S].
+        entries: int32[S], the row of entering each labelled state.
+        watch: int32[S], the number of a watched state, or -1.
+        tiles: int64[T + 1], where the parts of the world begin that are swept together.
+        reach: int64[T], the last tile that a state of each tile leads to.
+    """
+
+    discount: float
+    n_actions: int
+    width: int
+    n_rows: int
+    n_watched: int
+    window: int
+    offsets: Ints
+    successors: Ints
+    probabilities: Floats
+    discounted: Floats
+    labels: Ints
+    entries: Ints
+    watch: Ints
+    tiles: Ints
+    reach: Ints
+
+
+class Cells(NamedTuple):
+    """Demonstrations as counts at the histories of a trie.
+
+    Attributes:
+        visited: int64[U], the states with demonstrated actions.
+        parent: int32[H], of each history.
+        symbol: int32[H], the last label of each history.
+        subtree_end: int32[H], the next history that does not extend this one.
+        subtree_steps: float64[H], steps at this history and all that extend it.
+        first: int32[H + 1], where the cells of each history begin.
+        key: uint32[cells], action * U + position in `visited`.
+        counts: float64[cells].
+    """
+
+    visited: Ints
+    parent: Ints
+    symbol: Ints
+    subtree_end: Ints
+    subtree_steps: Floats
+    first: Ints
+    key: Ints
+    counts: Floats
+
+
+class Machines(NamedTuple):
+    """A batch of canonical machines.
+
+    Attributes:
+        transitions: int64[B, n, m].
+        rewards: float64[B, n, m].
+        counts: int64[B], reachable states.
+        tolerance: float64[B], the error allowed in a value.
+    """
+
+    transitions: Ints
+    rewards: Floats
+    counts: Ints
+    tolerance: Floats
+
+
+class Experts(NamedTuple):
+    """Who may be paid by each machine.
+
+    Attributes:
+        first: int64[B + 1], where the experts of each machine begin.
+        alpha: float64[E].
+        lapse: float64[E].
+    """
+
+    first: Ints
+    alpha: Floats
+    lapse: Floats
+
+
+class Space(NamedTuple):
+    """Room for the solver, zeros, as `packs.space` makes it.
+
+    Attributes:
+        iterates: float64[...].
+        steps: float32[...].
+    """
+
+    iterates: Floats
+    steps: Floats
+
+
+class Results(NamedTuple):
+    """What is written.
+
+    Attributes:
+        log_likelihoods: float64[E].
+        sweeps: int64[B].
+        values: float64[B, n, S], or of no machine where values are not asked for.
+    """
+
+    log_likelihoods: Floats
+    sweeps: Ints
+    values: Floats

@@ -1,0 +1,177 @@
+"""Vector instructions: what kernels do to a row of LANES numbers at once."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic, models, register_model
+
+from whence.likelihood.kernels.constants import LANES, LARGEST_SHORT
+
+
+class _Vector(types.Type):
+    """LANES numbers in vector registers."""
+
+    def __init__(self):
+        super().__init__(name="whence_vector")
+
+
+_VECTOR = _Vector()
+_IR = ir.VectorType(ir.DoubleType(), LANES)
+_SHORT = ir.VectorType(ir.FloatType(), LANES)
+
+
+@register_model(_Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, _IR)
+
+
+def _place(context, builder, signature, args, kind=_IR):
+    """Return the address of row args[1] of the array args[0]."""
+    data = context.make_array(signature.args[0])(context, builder, args[0]).data
+    start = builder.mul(args[1], ir.Constant(args[1].type, LANES))
+    return builder.bitcast(builder.gep(data, [start]), kind.as_pointer())
+
+
+@intrinsic
+def load(typing_context, array, row):
+    """Return row `row` of a contiguous array of rows of LANES numbers."""
+
+    def code(context, builder, signature, args):
+        return builder.load(_place(context, builder, signature, args), align=8)
+
+    return _VECTOR(array, types.uintp), code
+
+
+@intrinsic
+def store(typing_context, array, row, vector):
+    """Write a row."""
+
+    def code(context, builder, signature, args):
+        builder.store(args[2], _place(context, builder, signature, args), align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.uintp, _VECTOR), code
+
+
+@intrinsic
+def load_short(typing_context, array, row):
+    """Return row `row` of a contiguous array of rows of LANES 32-bit numbers."""
+
+    def code(context, builder, signature, args):
+        place = _place(context, builder, signature, args, _SHORT)
+        return builder.fpext(builder.load(place, align=4), _IR)
+
+    return _VECTOR(array, types.uintp), code
+
+
+@intrinsic
+def store_short(typing_context, array, row, vector):
+    """Write a row of 32-bit numbers; larger ones become the largest."""
+
+    def code(context, builder, signature, args):
+        place = _place(context, builder, signature, args, _SHORT)
+        value = args[2]
+        for sign, edge in (("<", LARGEST_SHORT), (">", -LARGEST_SHORT)):
+            edges = ir.Constant(_IR, [edge] * LANES)
+            value = builder.select(builder.fcmp_ordered(sign, value, edges), value, edges)
+        builder.store(builder.fptrunc(value, _SHORT), place, align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, types.uintp, _VECTOR), code
+
+
+@intrinsic
+def spread(typing_context, number):
+    """Return a vector of one number."""
+
+    def code(context, builder, signature, args):
+        empty = ir.Constant(_IR, ir.Undefined)
+        first = builder.insert_element(empty, args[0], ir.Constant(ir.IntType(32), 0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+        return builder.shuffle_vector(first, empty, zeros)
+
+    return _VECTOR(types.float64), code
+
+
+@intrinsic
+def times(typing_context, a, b):
+    """Return a * b."""
+
+    def code(context, builder, signature, args):
+        return builder.fmul(args[0], args[1])
+
+    return _VECTOR(_VECTOR, _VECTOR), code
+
+
+@intrinsic
+def times_plus(typing_context, a, b, c):
+    """Return a * b + c, rounded once."""
+
+    def code(context, builder, signature, args):
+        kind = ir.FunctionType(_IR, [_IR, _IR, _IR])
+        fused = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f64")
+        return builder.call(fused, args)
+
+    return _VECTOR(_VECTOR, _VECTOR, _VECTOR), code
+
+
+@intrinsic
+def plus(typing_context, a, b):
+    """Return a + b."""
+
+    def code(context, builder, signature, args):
+        return builder.fadd(args[0], args[1])
+
+    return _VECTOR(_VECTOR, _VECTOR), code
+
+
+@intrinsic
+def minus(typing_context, a, b):
+    """Return a - b."""
+
+    def code(context, builder, signature, args):
+        return builder.fsub(args[0], args[1])
+
+    return _VECTOR(_VECTOR, _VECTOR), code
+
+
+@intrinsic
+def larger(typing_context, a, b):
+    """Return the larger number, a lane each."""
+
+    def code(context, builder, signature, args):
+        return builder.select(builder.fcmp_ordered(">", args[0], args[1]), args[0], args[1])
+
+    return _VECTOR(_VECTOR, _VECTOR), code
+
+
+@intrinsic
+def smaller(typing_context, a, b):
+    """Return the smaller number, a lane each."""
+
+    def code(context, builder, signature, args):
+        return builder.select(builder.fcmp_ordered("<", args[0], args[1]), args[0], args[1])
+
+    return _VECTOR(_VECTOR, _VECTOR), code
+
+
+@intrinsic
+def pick(typing_context, array, start, lanes, row):
+    """Return array[start + lanes[row * LANES + j]], one a lane j."""
+
+    def code(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        index = context.make_array(signature.args[2])(context, builder, args[2]).data
+        own = builder.gep(data, [args[1]])
+        first = builder.mul(args[3], ir.Constant(args[3].type, LANES))
+        result = ir.Constant(_IR, ir.Undefined)
+        for j in range(LANES):
+            place = builder.add(first, ir.Constant(first.type, j))
+            lane = builder.zext(builder.load(builder.gep(index, [place])), ir.IntType(64))
+            number = builder.load(builder.gep(own, [lane]))
+            result = builder.insert_element(result, number, ir.Constant(ir.IntType(32), j))
+        return result
+
+    return _VECTOR(array, types.uintp, lanes, types.uintp), code

@@ -7,7 +7,9 @@ from types import ModuleType
 import pytest
 
 from whence.errors import FormatError
-from whence.io import dot, mermaid, tikz
+from whence.io import machine_dot as dot
+from whence.io import machine_mermaid as mermaid
+from whence.io import machine_tikz as tikz
 from whence.model.machine import RewardMachine
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whence.errors import FormatError, MachineError, WhenceWarning
-from whence.io import icarte
+from whence.io import machine_icarte as icarte
 from whence.model.machine import RewardMachine
 
 SYMBOLS = ["c", "co", "coffee", "o", "*", "k", "oo", "fe", "-", "é", "😀", "Tru", "y=1", ";"]

@@ -13,7 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from whence.errors import FormatError, MachineError
-from whence.io import dot, icarte, labels, mermaid, tikz
+from whence.io import labels
+from whence.io import machine_dot as dot
+from whence.io import machine_icarte as icarte
+from whence.io import machine_mermaid as mermaid
+from whence.io import machine_tikz as tikz
 from whence.model.machine import RewardMachine
 
 DRAWINGS = [dot, mermaid, tikz]

@@ -8,7 +8,7 @@ import pytest
 import whence
 from whence import LabeledMDP, WhenceWarning
 from whence.errors import FormatError, WorldError
-from whence.io import map as map_format
+from whence.io import world_map as map_format
 from whence.paper.worlds import BUILT_IN, map_text
 
 ROOMS = """\

@@ -15,7 +15,8 @@ import whence
 from support.problems import random_machine, random_world
 from whence import LabeledMDP, RewardMachine, cli
 from whence import io as formats
-from whence.io import prism, pyrewardmachines
+from whence.io import machine_pyrewardmachines as pyrewardmachines
+from whence.io import prism
 from whence.planning.evaluation import horizon_optimum
 
 COFFEE = whence.worlds.coffee()

@@ -19,8 +19,8 @@ import whence
 from support.readers import READERS, header, npy, read
 from whence.errors import DemonstrationsError, FileError, FormatError, MachineError, WorldError
 from whence.io import demos_jsonl, demos_npz, machine_json, world_json, world_npz
-from whence.io import map as drawing
-from whence.io.dot import loads as loads_dot
+from whence.io import world_map as drawing
+from whence.io.machine_dot import loads as loads_dot
 from whence.model.grid import Grid
 
 CORPUS = Path(__file__).parents[1] / "corpus"

@@ -12,7 +12,9 @@ from support import studies
 from support.pages import parsed
 from whence import RewardMachine
 from whence.drawing import grid_svg, machine_svg, text
-from whence.io import dot, mermaid, tikz
+from whence.io import machine_dot as dot
+from whence.io import machine_mermaid as mermaid
+from whence.io import machine_tikz as tikz
 from whence.report import render
 
 NASTY = (*studies.NASTY, "-->", "]]>", "%", "\\", '"', "'", "a\nb", "🚀")

@@ -32,19 +32,12 @@ from whence import (
 )
 from whence._files import decode_text
 from whence.cli import _inputs as inputs
-from whence.io import (
-    demos_csv,
-    demos_jsonl,
-    demos_npz,
-    dot,
-    icarte,
-    machine_json,
-    map,  # noqa: A004
-    mermaid,
-    tikz,
-    world_json,
-    world_npz,
-)
+from whence.io import demos_csv, demos_jsonl, demos_npz, machine_json, world_json, world_npz
+from whence.io import machine_dot as dot
+from whence.io import machine_icarte as icarte
+from whence.io import machine_mermaid as mermaid
+from whence.io import machine_tikz as tikz
+from whence.io import world_map as drawing
 from whence.io.arrows import said_arrows
 from whence.runs import checkpoint, journal, manifest
 from whence.runs.keeper import Keeper
@@ -86,7 +79,7 @@ def world_arrays_reader(data: bytes) -> bool:
 
 def map_reader(data: bytes) -> bool:
     """Drawings of grids."""
-    return _same_again(map.loads(decode_text(data, "w.map"), "w.map"), map.dumps, _map)
+    return _same_again(drawing.loads(decode_text(data, "w.map"), "w.map"), drawing.dumps, _map)
 
 
 def demos_jsonl_reader(data: bytes) -> bool:
@@ -248,7 +241,7 @@ def _world_npz(data: bytes) -> LabeledMDP:
 
 
 def _map(text: str) -> LabeledMDP:
-    return map.loads(text, "w.map")
+    return drawing.loads(text, "w.map")
 
 
 def _demos_jsonl(data: bytes) -> Demonstrations:

@@ -27,12 +27,12 @@ SOURCES = ("pyrewardmachines",)  # written for other libraries, never read
 
 _MACHINE_MODULES = {
     "json": "machine_json",
-    "dot": "dot",
-    "mermaid": "mermaid",
-    "tikz": "tikz",
-    "icarte": "icarte",
+    "dot": "machine_dot",
+    "mermaid": "machine_mermaid",
+    "tikz": "machine_tikz",
+    "icarte": "machine_icarte",
 }
-_WORLD_MODULES = {"json": "world_json", "npz": "world_npz", "map": "map"}
+_WORLD_MODULES = {"json": "world_json", "npz": "world_npz", "map": "world_map"}
 _TABLE_MODULES = {"csv": "demos_csv", "parquet": "demos_parquet"}
 _DEMOS_MODULES = {"jsonl": "demos_jsonl", "npz": "demos_npz", **_TABLE_MODULES}
 _ENDINGS = {
@@ -70,7 +70,7 @@ def machine_bytes(machine: RewardMachine, name: str) -> bytes:
         from whence.drawing import machine_svg
 
         return _picture(machine_svg(machine), name)
-    text: str = _import(_MACHINE_MODULES.get(name, name)).dumps(machine)
+    text: str = _import(f"machine_{name}").dumps(machine)
     return text.encode("utf-8")
 
 

@@ -27,7 +27,7 @@ class WorldMethods:
     @classmethod
     def from_map(cls, text: str, *, source: str = "map") -> LabeledMDP:
         """Build a grid world from a drawing; `docs/maps.md` describes the format."""
-        from whence.io import map as map_format
+        from whence.io import world_map as map_format
 
         return map_format.loads(text, source)
 

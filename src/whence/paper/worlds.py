@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
 
-from whence.io import map as map_format
+from whence.io import world_map as map_format
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine

@@ -1,25 +1,4 @@
-"""Grid worlds as text drawings, `*.map`.
-
-A header of `key: value` lines, then `map:` and the drawing:
-
-    slip: 0.1                # a move goes to either side with half of this; default 0
-    actions: up right down left      # the default; `stay` may be added
-    labels: c=coffee o *=plant       # character=symbol, or a character that is its own symbol
-    alphabet: coffee o plant tea     # default: the symbols of `labels`, in that order
-    starts: S 2,1            # characters or x,y cells; each is equally likely
-
-    map:
-    +---+---+
-    |...|c..|
-    |S.. .*.|
-    |...|..o|
-    +---+---+
-
-A line that holds `-` or `+` only (and spaces or `|`) is a row of walls; a column that holds `|`
-or `+` is a column of walls. Between two cells, a wall is `-` or `|` and an opening a space.
-All other places are cells: `.` is blank floor, `#` is solid. The drawing may leave walls out
-altogether: around the grid there always is one. x counts to the right and y upward from 0.
-"""
+"""Grid worlds read from text drawings; `whence.io.world_map` describes the format."""
 
 from __future__ import annotations
 
@@ -83,13 +62,6 @@ def loads(text: str, source: str) -> LabeledMDP:
     walls = _walls_across(drawing, cell_rows, cell_columns)
     walls += _walls_between_rows(drawing, cell_rows, cell_columns)
     return _world(header, characters, len(cell_columns), len(cell_rows), walls)
-
-
-def dumps(mdp: LabeledMDP) -> str:
-    """Write a grid world as a drawing; refuse dynamics that are not those of a drawing."""
-    from whence.io.map_writer import drawn
-
-    return drawn(mdp)
 
 
 def _world(

@@ -1,4 +1,25 @@
-"""Grid worlds written back as drawings."""
+"""Grid worlds as text drawings, `*.map`.
+
+A header of `key: value` lines, then `map:` and the drawing:
+
+    slip: 0.1                # a move goes to either side with half of this; default 0
+    actions: up right down left      # the default; `stay` may be added
+    labels: c=coffee o *=plant       # character=symbol, or a character that is its own symbol
+    alphabet: coffee o plant tea     # default: the symbols of `labels`, in that order
+    starts: S 2,1            # characters or x,y cells; each is equally likely
+
+    map:
+    +---+---+
+    |...|c..|
+    |S.. .*.|
+    |...|..o|
+    +---+---+
+
+A line that holds `-` or `+` only (and spaces or `|`) is a row of walls; a column that holds `|`
+or `+` is a column of walls. Between two cells, a wall is `-` or `|` and an opening a space.
+All other places are cells: `.` is blank floor, `#` is solid. The drawing may leave walls out
+altogether: around the grid there always is one. x counts to the right and y upward from 0.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +27,15 @@ import string
 import warnings
 
 from whence.errors import WhenceError, WhenceWarning, WorldError
-from whence.io import map as map_format
+from whence.io.map_reader import FLOOR, RESERVED, SOLID, loads
 from whence.model.grid import MOVES, Grid
 from whence.model.mdp import LabeledMDP
 
+__all__ = ["dumps", "loads"]
 
-def drawn(mdp: LabeledMDP) -> str:
-    """Return a drawing that reads back as exactly this world, or refuse."""
+
+def dumps(mdp: LabeledMDP) -> str:
+    """Write a grid world as a drawing; refuse dynamics that are not those of a drawing."""
     grid = mdp.grid
     if grid is None:
         raise WorldError("a world without a grid cannot be drawn as a map; save it as .json")
@@ -49,7 +72,7 @@ def _refuse_unholdable(mdp: LabeledMDP) -> None:
 
 def _marks(mdp: LabeledMDP) -> list[str]:
     """Return a character for each symbol: its own where it has one, else a free one."""
-    reserved = map_format.RESERVED | {map_format.FLOOR}
+    reserved = RESERVED | {FLOOR}
     own = [s if len(s) == 1 and s not in reserved else "" for s in mdp.alphabet]
     pool = string.ascii_letters + string.digits + "".join(map(chr, range(0xC0, 0x24F)))
     free = iter([c for c in pool if c not in own])
@@ -86,9 +109,9 @@ def _rows(mdp: LabeledMDP, grid: Grid, marks: list[str]) -> list[str]:
     def cell(x: int, y: int) -> str:
         state = int(index[x, y])
         if state < 0:
-            return map_format.SOLID
+            return SOLID
         label = int(mdp.labels[state])
-        return map_format.FLOOR if label < 0 else marks[label]
+        return FLOOR if label < 0 else marks[label]
 
     def wall_line(y: int) -> str:
         return "".join(
@@ -115,6 +138,6 @@ def _reads_back(text: str, mdp: LabeledMDP) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", WhenceWarning)
-            return map_format.loads(text, "map") == mdp
+            return loads(text, "map") == mdp
     except WhenceError:
         return False

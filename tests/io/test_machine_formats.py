@@ -89,6 +89,19 @@ def test_drawings_hold_every_machine(module: ModuleType, machine: RewardMachine)
     assert_same(read(module, module.dumps(machine)), machine)
 
 
+@pytest.mark.parametrize("module", DRAWINGS)
+@EXAMPLES
+@given(machine=machines())
+def test_no_name_ends_the_comment_that_carries_it(
+    module: ModuleType, machine: RewardMachine
+) -> None:
+    [line] = [line for line in module.dumps(machine).split("\n") if "read back by whence" in line]
+    carried = line.partition(": ")[2]
+    assert re.fullmatch(r'[A-Za-z0-9 _.+\-/{}\[\],:"\\]+', carried)
+    assert carried.count('"') % 2 == 0
+    assert not re.search(r"\\[^u0-9bfnrt]", carried)
+
+
 @EXAMPLES
 @given(machine=machines())
 def test_rule_files_hold_a_machine_or_refuse_it(machine: RewardMachine) -> None:
@@ -134,24 +147,32 @@ def test_too_many_states_are_refused(module: ModuleType) -> None:
         module.dumps(RewardMachine([], np.zeros((n, 0)), np.zeros((n, 0))))
 
 
-HOSTILE = [piece * 100_000 for piece in '"({[\\|,;%#&!-=$ \n'] + [
-    'digraph {\na [label="' + "\\" * 99_999,
-    "digraph {" + "a->" * 50_000,
-    "digraph {" + "a[b=c]" * 50_000,
-    "digraph {/*" + "*" * 100_000,
-    'digraph {a -> b [label="x | ' + "9" * 100_000 + '"]}',
-    "flowchart LR\n a" + "[" * 50_000,
-    "flowchart LR\n a" + " " * 50_000 + "-->" * 20_000,
-    "flowchart LR\n" + "a-->b;" * 20_000,
-    "flowchart LR\n a --" + "-" * 100_000,
-    "\\begin{tikzpicture}\n" + "{" * 50_000 + "\\end{tikzpicture}",
-    "\\begin{tikzpicture}\n" + "(" * 50_000 + "\\end{tikzpicture}",
-    "\\begin{tikzpicture}\n\\node (0) " + "{" * 50_000 + "}" * 50_000 + ";\\end{tikzpicture}",
-    "0\n[]\n(" + "0," * 50_000,
-    "0\n[" + "1," * 50_000 + "]\n(0,0,'" + "!" * 50_000 + "',ConstantRewardFunction(0))",
-    "0\n[]\n(0,0,'" + "&".join(f"!a{k}" for k in range(20_000)) + "',ConstantRewardFunction(0))",
-    "9" * 5_000 + "\n[]",
-]
+CARRIED = '// %% read back by whence: {"format":"whence/machine/1","alphabet":'
+HOSTILE = (
+    [piece * 100_000 for piece in '"({[\\|,;%#&!-=$ \n']
+    + [
+        CARRIED.replace("//", mark) + rest
+        for mark in ("//", "%%")
+        for rest in (
+            "[" * 100_000,
+            '["' + "\\" * 99_999,
+            "9" * 100_000,
+            '["a"' * 50_000,
+            "\n" * 50_000,
+        )
+    ]
+    + [
+        "// {" * 50_000,
+        "%%{" * 50_000,
+        '% {"format"' * 20_000,
+        "0\n[]\n(" + "0," * 50_000,
+        "0\n[" + "1," * 50_000 + "]\n(0,0,'" + "!" * 50_000 + "',ConstantRewardFunction(0))",
+        "0\n[]\n(0,0,'"
+        + "&".join(f"!a{k}" for k in range(20_000))
+        + "',ConstantRewardFunction(0))",
+        "9" * 5_000 + "\n[]",
+    ]
+)
 
 
 @pytest.mark.parametrize("module", FORMATS)
@@ -165,7 +186,7 @@ edits = st.tuples(
     st.sampled_from(["cut", "insert", "repeat"]),
     st.floats(0, 1),
     st.integers(0, 12),
-    st.sampled_from(NASTY) | st.sampled_from(["->", "-->|", "\\path", "edge", "(0)", "1e999"]),
+    st.sampled_from(NASTY) | st.sampled_from(["//", "],[", '"names"', "9", "(0)", "1e999"]),
 )
 
 

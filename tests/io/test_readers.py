@@ -20,7 +20,6 @@ from support.readers import READERS, header, npy, read
 from whence.errors import DemonstrationsError, FileError, FormatError, MachineError, WorldError
 from whence.io import demos_jsonl, demos_npz, machine_json, world_json, world_npz
 from whence.io import world_map as drawing
-from whence.io.machine_dot import loads as loads_dot
 from whence.model.grid import Grid
 
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -100,14 +99,23 @@ def hostile() -> dict[str, tuple[str, bytes]]:
         "many arrows": ("arrows", "\n".join(f"a{i} -s{i}-> b{i}" for i in many).encode()),
         "dashes": ("arrows", b"a" + b" -x" * 20_000),
         "arrow heads": ("arrows", b"a -x" + b"-> " * 20_000 + b"\x0b"),
-        "states times symbols": ("dot", f"digraph{{{';'.join(f's{i}' for i in many)}}}".encode()),
-        "brackets": ("dot", b"digraph m { a " + b"[" * 10**5),
-        "braces": ("tikz", b"\\begin{tikzpicture}" + b"{" * 10**5 + b"\\end{tikzpicture}"),
+        "many drawn states": (
+            "dot",
+            b"// " + machine(alphabet=[], transitions=[[]] * 9_999, rewards=[[]] * 9_999).encode(),
+        ),
+        "brackets": ("dot", b'// {"format":"whence/machine/1","alphabet":' + b"[" * 10**5),
+        "many ends": (
+            "tikz",
+            b"% "
+            + machine(
+                alphabet=many[:9_999], transitions=[[*range(1, 10_000)]], rewards=[[0] * 9_999]
+            ).encode(),
+        ),
         "negations": (
             "icarte",
             b"0\n[1]\n(0,1,'" + b"!" * 10**5 + b"',ConstantRewardFunction(0))",
         ),
-        "links": ("mermaid", b"flowchart LR\n a" + b" --> a" * 10**4),
+        "comments": ("mermaid", b"flowchart LR\n" + (b"%% " + machine().encode() + b"\n") * 10**4),
         "ragged drawing": ("map", wide),
         "blank drawing": ("map", b"labels: a\nstarts: S\nmap:\n" + b"\n" * 10**5),
         "lines": ("demos-jsonl", b"{}\n" * 10**5),
@@ -195,12 +203,6 @@ def test_keys_of_different_objects_and_texts_that_look_like_keys_are_no_repeats(
     assert found.names == ('"states":', '{"a": {')
     line = b'{"states": [0], "actions": [0], "labels": ["states"], "history": ["a", "labels"]}'
     assert demos_jsonl.loads(line, "d.jsonl")[0].history == ("a", "labels")
-
-
-@pytest.mark.parametrize("blank", ["\x1c", "\x1f", "\u2003"])
-def test_odd_white_space_around_a_reward_is_white_space(blank: str) -> None:
-    found = loads_dot(f'digraph m {{ a -> b [label="x |{blank}1"] }}', "m.dot")
-    assert found.rewards[0, 0] == 1
 
 
 def test_a_ragged_drawing_names_the_short_line() -> None:

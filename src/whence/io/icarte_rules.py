@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import warnings
 from typing import NamedTuple
 
 from whence.errors import FormatError, WhenceWarning
-from whence.io.labels import read_reward, scan_symbols, shown
+from whence.io.labels import is_text, quoted, shown
 
 END = -1  # the number that the repository's loader gives to terminal states
 _INITIAL = re.compile(r"(-?[0-9]{1,9})\s*+(?:#(.*+))?+")
@@ -18,6 +20,9 @@ _RULE = re.compile(
     r"\s*+(\w++)\s*+\(([^()]*+)\)\s*+\)\s*+(?:#.*+)?+"
 )
 _FIELD = re.compile(r"(?:^|\|)\s*+(alphabet|names|copies)\s*+:")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?")
+_ITEM = re.compile(r"[^,|]++")
+_JSON = json.JSONDecoder()
 _NOT_A_PROPOSITION = frozenset("!'\"\\#(), \t")
 
 
@@ -135,7 +140,7 @@ def _fields(comment: str, place: str) -> dict[str, tuple[str, ...]]:
         end = comment.find("|", match.end())
         values: tuple[str, ...] = ()
         if comment[match.end() : end if end >= 0 else None].strip():
-            values, end = scan_symbols(comment, match.end(), place)
+            values, end = _scan_symbols(comment, match.end(), place)
         if len(set(values)) < len(values):
             raise FormatError(f"{place}: {match[1]!r} names something twice; name each once")
         found[match[1]] = values
@@ -155,7 +160,7 @@ def _rule(text: str, place: str, line: int) -> Rule:
             f"{place}: {function} is not a constant reward, and a reward machine here pays "
             "constants only; write ConstantRewardFunction(number)"
         )
-    reward = read_reward(amount, place)
+    reward = _read_reward(amount, place)
     return Rule(line, int(source), int(target), _formula(formula[1:-1], place), reward)
 
 
@@ -215,3 +220,70 @@ def _take(rule: Rule, content: RuleFile) -> None:
             stacklevel=2,
         )
     content.pairs[pair] = rule.line
+
+
+def _scan_symbols(text: str, start: int, place: str) -> tuple[tuple[str, ...], int]:
+    """Read symbols up to a bar or the end of `text`; return them and where they end."""
+    symbols, position = [], start
+    while True:
+        symbol, position = _scan_symbol(text, position, place)
+        symbols.append(symbol)
+        if position == len(text) or text[position] == "|":
+            return tuple(symbols), position
+        position += 1
+
+
+def _scan_symbol(text: str, start: int, place: str) -> tuple[str, int]:
+    """Read one symbol; the position returned is that of a comma, a bar or the end."""
+    position = start
+    while position < len(text) and text[position].isspace():
+        position += 1
+    if text[position : position + 1] != '"':
+        item = _ITEM.match(text, position)
+        end = position if item is None else item.end()
+        return _read_symbol(text[position:end].strip(), place), end
+    symbol, position = _read_quoted(text, position, place)
+    item = _ITEM.match(text, position)
+    end = position if item is None else item.end()
+    _read_symbol(quoted(symbol) + text[position:end].strip(), place)
+    return symbol, end
+
+
+def _read_symbol(text: str, place: str) -> str:
+    """Return the symbol that `text` stands for."""
+    if not text.startswith('"'):
+        if not text:
+            raise FormatError(f"{place}: an empty symbol; write symbols as in 'a, b | 1'")
+        return text
+    symbol, end = _read_quoted(text, 0, place)
+    if end < len(text):
+        raise FormatError(
+            f"{place}: {shown(text[end:])} follows the symbol {shown(symbol)}; separate symbols "
+            "with commas"
+        )
+    return symbol
+
+
+def _read_quoted(text: str, start: int, place: str) -> tuple[str, int]:
+    try:
+        value, end = _JSON.raw_decode(text, start)
+    except ValueError:
+        value, end = "", start
+    if not isinstance(value, str) or not value or not is_text(value):
+        raise FormatError(
+            f"{place}: {shown(text[start:])} does not begin with a non-empty JSON string; "
+            'write one, such as "a, b"'
+        )
+    return value, end
+
+
+def _read_reward(text: str, place: str) -> float:
+    """Read a finite decimal number."""
+    said = text.strip()
+    value = float(said) if _NUMBER.fullmatch(said) else math.nan
+    if not math.isfinite(value):
+        raise FormatError(
+            f"{place}: the reward {shown(said)} is not a finite number; write one, such "
+            "as 1 or -0.5"
+        )
+    return value

@@ -8,21 +8,14 @@ made here is one line of printable characters, which the formats then escape in 
 from __future__ import annotations
 
 import json
-import math
-import re
-from bisect import bisect_right
 from collections.abc import Iterable
-from html.entities import name2codepoint
 
-from whence.errors import FormatError, MachineError
+from whence.errors import MachineError
 from whence.model.machine import Arrow, RewardMachine, number
 
 LARGEST = 10_000  # states, or symbols, of a machine in a text format
 MOST_ENTRIES = 1_000_000  # of its table
 _AMBIGUOUS = frozenset(",|\"'\\ ")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?")
-_ITEM = re.compile(r"[^,|]++")
-_JSON = json.JSONDecoder()
 
 
 def quoted(text: str) -> str:
@@ -61,99 +54,9 @@ def name_text(name: str) -> str:
     return name if plain else quoted(name)
 
 
-def read_symbol(text: str, place: str) -> str:
-    """Return the symbol that `text` stands for."""
-    if not text.startswith('"'):
-        if not text:
-            raise FormatError(f"{place}: an empty symbol; write symbols as in 'a, b | 1'")
-        return text
-    symbol, end = _read_quoted(text, 0, place)
-    if end < len(text):
-        raise FormatError(
-            f"{place}: {shown(text[end:])} follows the symbol {shown(symbol)}; separate symbols "
-            "with commas"
-        )
-    return symbol
-
-
-def read_name(text: str, place: str) -> str:
-    """Return the state's name that `text` stands for."""
-    text = text.strip()
-    return read_symbol(text, place) if text.startswith('"') else text
-
-
-def read_symbols(text: str, place: str) -> tuple[str, ...]:
-    """Read a list of symbols, such as `t, w`; a blank text holds none."""
-    if not text.strip():
-        return ()
-    symbols, end = scan_symbols(text, 0, place)
-    if end < len(text):
-        raise FormatError(
-            f"{place}: the symbol list {shown(text)} has a bar; write a symbol with a bar as a "
-            'JSON string, such as "a|b"'
-        )
-    return symbols
-
-
-def scan_symbols(text: str, start: int, place: str) -> tuple[tuple[str, ...], int]:
-    """Read symbols up to a bar or the end of `text`; return them and where they end."""
-    symbols, position = [], start
-    while True:
-        symbol, position = _scan_symbol(text, position, place)
-        symbols.append(symbol)
-        if position == len(text) or text[position] == "|":
-            return tuple(symbols), position
-        position += 1
-
-
-def read_label(text: str, place: str) -> tuple[tuple[str, ...], float]:
-    """Read the label of an arrow, such as `t, w | 0`."""
-    symbols, end = scan_symbols(text, 0, place)
-    if end == len(text):
-        raise FormatError(
-            f"{place}: the label {shown(text)} has no reward; write symbols, a bar and the "
-            "reward, as in 'a, b | 1'"
-        )
-    return symbols, read_reward(text[end + 1 :], place)
-
-
-def read_reward(text: str, place: str) -> float:
-    """Read a finite decimal number."""
-    said = text.strip()
-    value = float(said) if _NUMBER.fullmatch(said) else math.nan
-    if not math.isfinite(value):
-        raise FormatError(
-            f"{place}: the reward {shown(said)} is not a finite number; write one, such "
-            "as 1 or -0.5"
-        )
-    return value
-
-
 def shown(text: str) -> str:
     """Return `text` for a message, shortened where it is long."""
     return repr(text if len(text) <= 60 else text[:57] + "...")
-
-
-def entity(name: str) -> str | None:
-    """Return the character of an HTML entity such as `amp` or `#38`; None for an unknown one."""
-    if not name.startswith("#"):
-        code = name2codepoint.get(name, 0)
-    elif re.fullmatch(r"#[0-9]{1,7}", name):
-        code = int(name[1:])
-    else:
-        code = int(name[2:], 16) if re.fullmatch(r"#[xX][0-9a-fA-F]{1,6}", name) else 0
-    return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else None
-
-
-class Lines:
-    """Line numbers of the characters of a text."""
-
-    def __init__(self, text: str) -> None:
-        self._ends = [match.start() for match in re.finditer("\n", text)]
-
-    def of(self, position: int) -> int:
-        """Return the line, counted from 1, of the character at `position`."""
-        return bisect_right(self._ends, position - 1) + 1
 
 
 def check_writable(machine: RewardMachine) -> None:
@@ -186,32 +89,3 @@ def too_large(n: int, m: int) -> bool:
 def is_text(text: str) -> bool:
     """Whether `text` can be encoded, that is, holds no lone surrogate."""
     return not any("\ud800" <= c <= "\udfff" for c in text)
-
-
-def _scan_symbol(text: str, start: int, place: str) -> tuple[str, int]:
-    """Read one symbol; the position returned is that of a comma, a bar or the end."""
-    position = start
-    while position < len(text) and text[position].isspace():
-        position += 1
-    if text[position : position + 1] != '"':
-        item = _ITEM.match(text, position)
-        end = position if item is None else item.end()
-        return read_symbol(text[position:end].strip(), place), end
-    symbol, position = _read_quoted(text, position, place)
-    item = _ITEM.match(text, position)
-    end = position if item is None else item.end()
-    read_symbol(quoted(symbol) + text[position:end].strip(), place)
-    return symbol, end
-
-
-def _read_quoted(text: str, start: int, place: str) -> tuple[str, int]:
-    try:
-        value, end = _JSON.raw_decode(text, start)
-    except ValueError:
-        value, end = "", start
-    if not isinstance(value, str) or not value or not is_text(value):
-        raise FormatError(
-            f"{place}: {shown(text[start:])} does not begin with a non-empty JSON string; "
-            'write one, such as "a, b"'
-        )
-    return value, end

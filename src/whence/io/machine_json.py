@@ -1,14 +1,25 @@
-"""Machines as JSON, `whence/machine/1`."""
+"""Machines as JSON, `whence/machine/1`: a file of its own, or a comment in a drawing.
+
+The formats that draw machines carry the machine itself in a comment, and are read back from it.
+"""
 
 from __future__ import annotations
 
+import json
+import re
+import warnings
+from collections.abc import Callable
+
 import msgspec
 
-from whence.errors import FormatError, MachineError
+from whence.errors import FormatError, MachineError, WhenceWarning
 from whence.io import documents
 from whence.model.machine import RewardMachine
 
 TAG = "whence/machine/1"
+_CARRIED = re.compile(r'\{\s*+"format"\s*+:\s*+"whence/machine/')
+_QUOTES = re.compile(r'\\(["\\])')
+_ODD = re.compile(r'[^A-Za-z0-9 _.+\-/{}\[\],:"\\]')
 
 
 class _Document(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
@@ -50,3 +61,72 @@ def loads(text: str, source: str) -> RewardMachine:
         )
     except MachineError as error:
         raise FormatError(f"{source}: {error}") from None
+
+
+def comment(machine: RewardMachine, mark: str) -> str:
+    """Return the machine as a comment of one line, for a drawing to carry.
+
+    Names are spelt in ASCII letters, digits and a few marks, all else by its code, so that none
+    can end the comment or mean something to the program that reads the drawing.
+    """
+    text = json.dumps(json.loads(dumps(machine)), separators=(",", ":"))
+    text = _QUOTES.sub(lambda found: _code(found[1]), text)
+    return f"{mark} read back by whence: {_ODD.sub(lambda found: _code(found[0]), text)}"
+
+
+def read_comment(
+    text: str, source: str, mark: str, draw: Callable[[RewardMachine], str]
+) -> RewardMachine:
+    """Return the machine that a drawing carries in a comment.
+
+    Args:
+        text: the drawing.
+        source: what messages call it.
+        mark: what opens a comment.
+        draw: how whence draws a machine in this format.
+
+    Raises:
+        FormatError: if there is no such comment, or it does not hold a machine.
+
+    Warns:
+        WhenceWarning: if whence would draw that machine differently.
+    """
+    (line, said), *more = _carried(text, mark) or [(1, "")]
+    place = f"{source}, line {line}"
+    if not said:
+        raise FormatError(
+            f"{place}: no comment holds a machine, and a drawing is read only where whence wrote "
+            "it, from that comment; write the machine as .json or as .txt, the rules of the "
+            "reward_machines repository"
+        )
+    if more:
+        raise FormatError(f"{source}, line {more[0][0]}: a second machine; keep one in a file")
+    machine = loads(said, place)
+    try:
+        drawn = draw(machine)
+    except MachineError as error:
+        raise FormatError(f"{place}: {error}") from None
+    if _squeezed(drawn) not in _squeezed(text):
+        warnings.warn(
+            f"{place}: whence draws the machine of this comment differently; the comment is read "
+            "and the drawing is not: change the comment too, or write the file anew",
+            WhenceWarning,
+            stacklevel=2,
+        )
+    return machine
+
+
+def _code(character: str) -> str:
+    return f"\\u{ord(character):04x}"
+
+
+def _carried(text: str, mark: str) -> list[tuple[int, str]]:
+    """Return the line and the JSON of each comment that holds a machine."""
+    lines = enumerate(text.split("\n"), start=1)
+    comments = [(number, line) for number, line in lines if line.lstrip().startswith(mark)]
+    found = [(number, line, _CARRIED.search(line)) for number, line in comments]
+    return [(number, line[match.start() :]) for number, line, match in found if match]
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())

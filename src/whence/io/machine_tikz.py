@@ -9,15 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Floats
-from whence.io.labels import (
-    by_ends,
-    check_writable,
-    label_text,
-    name_text,
-    symbol_text,
-    symbols_text,
-)
-from whence.io.tikz_reader import read_picture
+from whence.io.labels import by_ends, check_writable, label_text, name_text, symbol_text
+from whence.io.machine_json import comment, read_comment
 from whence.model.machine import Arrow, RewardMachine, number
 
 _ESCAPES = {
@@ -31,6 +24,7 @@ _ESCAPES = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
 }
+MARK = "%"
 _LETTER = re.compile(r"[A-Za-z0-9*]")
 _HEIGHT = 3.0  # from one state of a layer to the next, in centimetres
 _CLEAR = 1.0  # how far a line should keep from the states it does not join
@@ -64,22 +58,14 @@ def dumps(machine: RewardMachine) -> str:
 
 
 def loads(text: str, source: str) -> RewardMachine:
-    r"""Read the one `tikzpicture` of a LaTeX text.
-
-    A state is a `\node`; an arrow is an `edge` with labels such as `$a \vee b \mid 1$`, with
-    line breaks between them, or just a reward, for all symbols. The node with the option
-    `initial` is initial, or else the first one.
-
-    Raises:
-        FormatError: if the text holds no such picture.
-    """
-    return read_picture(text, source)
+    """Read the machine that a picture of whence's carries in a comment."""
+    return read_comment(text, source, MARK, dumps)
 
 
 def _preamble(machine: RewardMachine) -> list[str]:
     lines = [
         "% A reward machine. It needs \\usepackage{tikz} and \\usetikzlibrary{automata}.",
-        f"% alphabet: {symbols_text(machine.alphabet)}".rstrip(),
+        comment(machine, MARK),
     ]
     if not all(text.isascii() for text in (*machine.alphabet, *machine.state_names)):
         lines.insert(1, "% It has characters beyond ASCII: use LuaLaTeX or XeLaTeX.")
@@ -136,12 +122,22 @@ def _depths(machine: RewardMachine) -> list[int]:
         depth = depths[frontier[0]] + 1
         depths.update(dict.fromkeys(fresh, depth))
         frontier = list(fresh)
+    before = _deepest_before(machine, depths)
     for state in list(depths):
         if state and (machine.transitions[state] == state).all():  # an end: right of all before
-            sources = np.flatnonzero((machine.transitions == state).any(axis=1)).tolist()
-            depths[state] = 1 + max(depths.get(source, 0) for source in sources if source != state)
+            depths[state] = 1 + before[state]
     last = max(depths.values()) + 1
     return [depths.get(state, last) for state in range(machine.n_states)]
+
+
+def _deepest_before(machine: RewardMachine, depths: dict[int, int]) -> list[int]:
+    """Return, for each state, the depth of the deepest other state that leads to it."""
+    own = np.array([depths.get(state, 0) for state in range(machine.n_states)])
+    found = np.zeros_like(own)
+    sources = np.arange(len(own))[:, None].repeat(machine.transitions.shape[1], axis=1)
+    leaves = machine.transitions != sources
+    np.maximum.at(found, machine.transitions[leaves], own[sources[leaves]])
+    return found.tolist()  # type: ignore[no-any-return]
 
 
 def _edge(source: int, target: int, spots: list[_Spot], both_ways: bool) -> str:

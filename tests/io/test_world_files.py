@@ -128,7 +128,7 @@ def test_bad_archives_are_refused(tmp_path: Path) -> None:
 def test_missing_files_endings_and_folders(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="no such file"):
         LabeledMDP.load(tmp_path / "none.json")
-    with pytest.raises(FileError, match=r"ends in one of \.json, \.npz, \.map"):
+    with pytest.raises(FileError, match=r"ends in one of \.json, \.map, \.npz"):
         LabeledMDP.load(tmp_path / "w.yaml")
     with pytest.raises(FileError, match="cannot be written"):
         whence.worlds.coffee().mdp.save(tmp_path / "none" / "w.json")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from whence import io as formats
 from whence.cli._console import Output, output_options
 
 PRISM = "prism"
@@ -16,7 +17,7 @@ PRISM = "prism"
     "targets",
     required=True,
     metavar="FORMATS",
-    help="By commas: json, dot, mermaid, tikz, svg, png, icarte, pyrewardmachines, prism.",
+    help=f"By commas: {', '.join((*formats.machine_formats(), PRISM))}.",
 )
 @click.option(
     "-o",
@@ -31,12 +32,11 @@ def command(
 ) -> None:
     """Write MACHINE, a file, a run folder or a built-in world's task, in other formats."""
     from whence import _files as files
-    from whence import io as formats
     from whence.cli import _inputs as inputs
     from whence.errors import ArgumentError
 
     names = [name.strip() for name in targets.split(",")]
-    known = (*formats.MACHINE_FORMATS, *formats.PICTURES, *formats.SOURCES, PRISM)
+    known = (*formats.machine_formats(), PRISM)
     for name in names:
         if name not in known:
             raise ArgumentError(f"--to {name}: no such format; known are {', '.join(known)}")

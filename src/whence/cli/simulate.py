@@ -36,10 +36,10 @@ def command(
 ) -> None:
     """Make demonstrations of an expert in WORLD."""
     from whence.cli._inputs import finite, setting
-    from whence.io import demonstrations_ending
+    from whence.io import demonstrations_format
     from whence.planning.simulation import simulate
 
-    demonstrations_ending(output)
+    demonstrations_format(output)
     given = setting(world, start)
     task = given.task(machine, "--machine")
     expert = given.expert(alpha, discount, lapse, given.alpha)

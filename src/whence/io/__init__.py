@@ -1,13 +1,23 @@
-"""File formats, one small module each; a file's ending says which.
+"""File formats, one module each; a file's ending says which.
 
-A module has `loads` and `dumps`; it knows nothing of files, and raises `FormatError`
-with the place for content that it cannot read.
+A format is a module of this folder that is called after what it holds and its own name, such as
+`machine_dot`, `world_map` or `demos_csv`; it needs no mention anywhere else. It has
+
+- `ENDINGS`: how its files end; the first is added to a name without one;
+- `dumps`: returns what to write, text or bytes, for a machine, a world, or demonstrations and
+  their world, which may be None;
+- `loads`, where it is read: takes the content (text for a machine, bytes for the others), what
+  messages call the file and, for demonstrations, a world or None.
+
+It knows nothing of files, and raises `FormatError` with the place for content that it cannot read.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
+import pkgutil
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -21,116 +31,93 @@ if TYPE_CHECKING:
     from whence.model.machine import RewardMachine
     from whence.model.mdp import LabeledMDP
 
-MACHINE_FORMATS = ("json", "dot", "mermaid", "tikz", "icarte")
-PICTURES = ("svg", "png")
-SOURCES = ("pyrewardmachines",)  # written for other libraries, never read
+PICTURES = ("svg", "png")  # of machines and worlds; written, never read
 
-_MACHINE_MODULES = {
-    "json": "machine_json",
-    "dot": "machine_dot",
-    "mermaid": "machine_mermaid",
-    "tikz": "machine_tikz",
-    "icarte": "machine_icarte",
-}
-_WORLD_MODULES = {"json": "world_json", "npz": "world_npz", "map": "world_map"}
-_TABLE_MODULES = {"csv": "demos_csv", "parquet": "demos_parquet"}
-_DEMOS_MODULES = {"jsonl": "demos_jsonl", "npz": "demos_npz", **_TABLE_MODULES}
-_ENDINGS = {
-    "json": (".json",),
-    "dot": (".dot", ".gv"),
-    "mermaid": (".mmd", ".mermaid"),
-    "tikz": (".tex", ".tikz"),
-    "icarte": (".txt", ".rm"),
-    "npz": (".npz",),
-    "map": (".map",),
-    "jsonl": (".jsonl",),
-    "csv": (".csv", ".tsv"),
-    "parquet": (".parquet",),
-    "pyrewardmachines": (".py",),
-    "svg": (".svg",),
-    "png": (".png",),
-}
+Endings = dict[str, tuple[str, ...]]  # of each format, by its name
+
+
+def machine_formats() -> tuple[str, ...]:
+    """Return the names of the formats that a machine can be written in."""
+    return (*_names("machine"), *PICTURES)
 
 
 def load_machine(path: str | os.PathLike[str]) -> RewardMachine:
     """Read a machine in the format that the ending names."""
-    module = _module(path, _MACHINE_MODULES, "machine")
+    module = _reader(path, "machine")
     return module.loads(files.read_text(path), str(path))  # type: ignore[no-any-return]
 
 
 def save_machine(machine: RewardMachine, path: str | os.PathLike[str]) -> None:
     """Write a machine in the format that the ending names."""
-    name = _format_of(path, (*_MACHINE_MODULES, *PICTURES, *SOURCES), "machine")
+    name = _format_of(path, _machine_endings(), "machine")
     files.write_bytes(path, machine_bytes(machine, name))
 
 
 def machine_bytes(machine: RewardMachine, name: str) -> bytes:
-    """Return a machine in a format of `MACHINE_FORMATS`, `PICTURES` or `SOURCES`."""
+    """Return a machine in one of the `machine_formats`."""
     if name in PICTURES:
         from whence.drawing import machine_svg
 
         return _picture(machine_svg(machine), name)
-    text: str = _import(f"machine_{name}").dumps(machine)
-    return text.encode("utf-8")
+    return _encoded(_formats("machine")[name].dumps(machine))
 
 
 def load_world(path: str | os.PathLike[str]) -> LabeledMDP:
     """Read a world in the format that the ending names."""
-    module = _module(path, _WORLD_MODULES, "world")
-    data = files.read_bytes(path)
-    if module.__name__.endswith("map"):
-        return module.loads(files.decode_text(data, str(path)), str(path))  # type: ignore[no-any-return]
-    return module.loads(data, str(path))  # type: ignore[no-any-return]
+    module = _reader(path, "world")
+    return module.loads(files.read_bytes(path), str(path))  # type: ignore[no-any-return]
 
 
 def save_world(mdp: LabeledMDP, path: str | os.PathLike[str]) -> None:
     """Write a world in the format that the ending names."""
-    name = _format_of(path, (*_WORLD_MODULES, *PICTURES), "world")
+    name = _format_of(path, _endings(_formats("world")) | _picture_endings(), "world")
     if name in PICTURES:
         from whence.drawing import grid_svg
 
         data = _picture(grid_svg(mdp), name)
     else:
-        content: str | bytes = _import(_WORLD_MODULES[name]).dumps(mdp)
-        data = content.encode("utf-8") if isinstance(content, str) else content
+        data = _encoded(_formats("world")[name].dumps(mdp))
     files.write_bytes(path, data)
 
 
 def load_demonstrations(path: str | os.PathLike[str], mdp: LabeledMDP | None) -> Demonstrations:
     """Read demonstrations in the format that the ending names."""
-    module = _module(path, _DEMOS_MODULES, "demonstrations")
+    module = _reader(path, "demos")
     return module.loads(files.read_bytes(path), str(path), mdp)  # type: ignore[no-any-return]
-
-
-def load_table(path: str | os.PathLike[str]) -> Table:
-    """Read the cells of a table in the format that the ending names."""
-    module = _module(path, _TABLE_MODULES, "table")
-    return module.read(files.read_bytes(path), str(path))  # type: ignore[no-any-return]
-
-
-def is_table(path: str | os.PathLike[str]) -> bool:
-    """Whether a file's ending is that of a table."""
-    return any(Path(path).suffix.lower() in _ENDINGS[name] for name in _TABLE_MODULES)
 
 
 def save_demonstrations(
     demos: Demonstrations, path: str | os.PathLike[str], mdp: LabeledMDP | None
 ) -> None:
     """Write demonstrations in the format that the ending names."""
-    module = _module(path, _DEMOS_MODULES, "demonstrations")
-    files.write_bytes(path, module.dumps(demos, mdp))
+    module = _formats("demos")[demonstrations_format(path)]
+    files.write_bytes(path, _encoded(module.dumps(demos, mdp)))
 
 
-def demonstrations_ending(path: str | os.PathLike[str]) -> None:
-    """Refuse a file name that demonstrations cannot be written to."""
-    _format_of(path, tuple(_DEMOS_MODULES), "demonstrations")
+def demonstrations_format(path: str | os.PathLike[str]) -> str:
+    """Return the format that a file name asks for; refuse one that no demonstrations have."""
+    return _format_of(path, _endings(_formats("demos")), "demonstrations")
+
+
+def load_table(path: str | os.PathLike[str]) -> Table:
+    """Read the cells of a table in the format that the ending names."""
+    module = _tables()[_format_of(path, _endings(_tables()), "table")]
+    return module.read(files.read_bytes(path), str(path))  # type: ignore[no-any-return]
+
+
+def is_table(path: str | os.PathLike[str]) -> bool:
+    """Whether a file's ending is that of a table."""
+    ending = Path(path).suffix.lower()
+    return any(ending in endings for endings in _endings(_tables()).values())
 
 
 def save_product(
     mdp: LabeledMDP, machine: RewardMachine, name: str | os.PathLike[str]
 ) -> list[str]:
     """Write the product of a world and a machine for PRISM; return the files written."""
-    texts: dict[str, str] = _import("prism").dumps(mdp, machine)
+    from whence.io import prism
+
+    texts = prism.dumps(mdp, machine)
     paths = [f"{os.fspath(name)}.{ending}" for ending in texts]
     for path, text in zip(paths, texts.values(), strict=True):
         files.write_bytes(path, text.encode("utf-8"))
@@ -138,38 +125,67 @@ def save_product(
 
 
 def named_for(output: str, name: str, *, alone: bool) -> str:
-    """Return the file for a format: `output` where it has that ending, else with it added."""
+    """Return the file for a machine format: `output` if it ends so, else with the ending added."""
+    known = _machine_endings()
     ending = Path(output).suffix.lower()
-    if alone and ending in _ENDINGS[name]:
+    if alone and ending in known[name]:
         return output
-    known = {
-        e for format_name in (*MACHINE_FORMATS, *PICTURES, *SOURCES) for e in _ENDINGS[format_name]
-    }
-    if ending in known:
+    if any(ending in endings for endings in known.values()):
         raise ArgumentError(
             f"-o {output}: {ending} is not the ending of {name}; leave the ending out, "
-            f"{_ENDINGS[name][0]} is added"
+            f"{known[name][0]} is added"
         )
-    return f"{output}{_ENDINGS[name][0]}"
+    return f"{output}{known[name][0]}"
 
 
-def _module(path: str | os.PathLike[str], modules: dict[str, str], what: str) -> ModuleType:
-    return _import(modules[_format_of(path, tuple(modules), what)])
+@cache
+def _names(kind: str) -> tuple[str, ...]:
+    """Return the names of the formats of a kind, without importing any."""
+    modules = (module.name.partition("_") for module in pkgutil.iter_modules(__path__))
+    return tuple(name for before, _, name in modules if before == kind)
 
 
-def _import(module: str) -> ModuleType:
-    return importlib.import_module(f"whence.io.{module}")
+@cache
+def _formats(kind: str) -> dict[str, ModuleType]:
+    return {name: importlib.import_module(f"{__name__}.{kind}_{name}") for name in _names(kind)}
 
 
-def _format_of(path: str | os.PathLike[str], names: tuple[str, ...], what: str) -> str:
+def _tables() -> dict[str, ModuleType]:
+    """Return the formats of demonstrations that are tables."""
+    return {name: module for name, module in _formats("demos").items() if hasattr(module, "read")}
+
+
+def _endings(formats: dict[str, ModuleType]) -> Endings:
+    return {name: module.ENDINGS for name, module in formats.items()}
+
+
+def _picture_endings() -> Endings:
+    return {name: (f".{name}",) for name in PICTURES}
+
+
+def _machine_endings() -> Endings:
+    return _endings(_formats("machine")) | _picture_endings()
+
+
+def _reader(path: str | os.PathLike[str], kind: str) -> ModuleType:
+    known = {name: m for name, m in _formats(kind).items() if hasattr(m, "loads")}
+    what = "demonstrations" if kind == "demos" else kind
+    return known[_format_of(path, _endings(known), what)]
+
+
+def _format_of(path: str | os.PathLike[str], formats: Endings, what: str) -> str:
     ending = Path(path).suffix.lower()
-    for name in names:
-        if ending in _ENDINGS[name]:
+    for name, endings in formats.items():
+        if ending in endings:
             return name
-    known = ", ".join(e for name in names for e in _ENDINGS[name])
+    known = ", ".join(each for endings in formats.values() for each in endings)
     if os.path.isdir(path):  # noqa: PTH112
         raise FileError(f"{path}: a folder; name a {what} file, which ends in one of {known}")
     raise FileError(f"{path}: a {what} file ends in one of {known}; rename it")
+
+
+def _encoded(content: str | bytes) -> bytes:
+    return content.encode("utf-8") if isinstance(content, str) else content
 
 
 def _picture(svg: str, name: str) -> bytes:

@@ -19,6 +19,7 @@ from whence.io.tables import ColumnNames, Table, demonstrations
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 
+ENDINGS = (".csv", ".tsv")
 SEPARATORS = ",;\t"
 
 

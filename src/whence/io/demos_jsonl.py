@@ -17,6 +17,7 @@ from whence.model.demos import Demonstrations
 from whence.model.episodes import Episode
 from whence.model.mdp import LabeledMDP
 
+ENDINGS = (".jsonl",)
 QUOTES = 4  # of a line that holds its two required keys and no text
 
 

@@ -16,6 +16,7 @@ from whence.io import arrays as npz
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 
+ENDINGS = (".npz",)
 TAG = "whence/demos/1"
 REQUIRED = ("format", "states", "state_offsets", "actions", "action_offsets")
 NAMES = ("state_names", "action_names")

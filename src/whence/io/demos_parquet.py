@@ -11,6 +11,8 @@ from whence.io.tables import ColumnNames, Table, demonstrations, framed
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 
+ENDINGS = (".parquet",)
+
 
 def dumps(demos: Demonstrations, mdp: LabeledMDP | None = None) -> bytes:
     """Write demonstrations, with the names of a world where one is given."""

@@ -6,6 +6,7 @@ from whence.io.labels import by_ends, check_writable, label_text, name_text
 from whence.io.machine_json import comment, read_comment
 from whence.model.machine import RewardMachine
 
+ENDINGS = (".dot", ".gv")
 MARK = "//"
 
 

@@ -35,6 +35,7 @@ from whence.io.labels import (
 )
 from whence.model.machine import RewardMachine, number
 
+ENDINGS = (".txt", ".rm")
 _COPY = re.compile(r"(-?[0-9]{1,9})\s*+=\s*+(-?[0-9]{1,9})")
 _FORBIDDEN = frozenset("&|!'\"\\#(),")
 

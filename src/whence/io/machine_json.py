@@ -16,6 +16,7 @@ from whence.errors import FormatError, MachineError, WhenceWarning
 from whence.io import documents
 from whence.model.machine import RewardMachine
 
+ENDINGS = (".json",)
 TAG = "whence/machine/1"
 _CARRIED = re.compile(r'\{\s*+"format"\s*+:\s*+"whence/machine/')
 _QUOTES = re.compile(r'\\(["\\])')

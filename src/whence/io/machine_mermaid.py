@@ -8,6 +8,7 @@ from whence.io.labels import by_ends, check_writable, label_text, name_text
 from whence.io.machine_json import comment, read_comment
 from whence.model.machine import RewardMachine
 
+ENDINGS = (".mmd", ".mermaid")
 _NAMED = {'"': "#quot;", "&": "#amp;", "<": "#lt;", ">": "#gt;"}
 _ESCAPED = re.compile(r"[!-*/:-@\[-`{}~ﬂ¶]|^[+-]|(?<![0-9])\.|\.(?![0-9])")
 MARK = "%%"

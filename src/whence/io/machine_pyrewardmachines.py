@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from whence.model.machine import RewardMachine, number
 
+ENDINGS = (".py",)
 HEAD = '''"""A reward machine, written by whence for the package pyrewardmachines."""
 
 from enum import Enum

@@ -13,6 +13,7 @@ from whence.io.labels import by_ends, check_writable, label_text, name_text, sym
 from whence.io.machine_json import comment, read_comment
 from whence.model.machine import Arrow, RewardMachine, number
 
+ENDINGS = (".tex", ".tikz")
 _ESCAPES = {
     **{c: "\\" + c for c in "{}$#%&_"},
     **{c: f"\\symbol{{{ord(c)}}}" for c in "\"'`"},

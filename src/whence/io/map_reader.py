@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from whence._files import decode_text
 from whence.errors import FormatError, WorldError
 from whence.model.grid import MOVES, Grid, Wall
 from whence.model.mdp import LabeledMDP
@@ -44,8 +45,9 @@ class _Drawing:
         return f"{self.source}, line {self.first_line + row}, column {self.margin + column + 1}"
 
 
-def loads(text: str, source: str) -> LabeledMDP:
+def loads(content: str | bytes, source: str) -> LabeledMDP:
     """Read a drawing as a world; `source` is what messages call it."""
+    text = content if isinstance(content, str) else decode_text(content, source)
     header, drawing = _split(text, source)
     wall_rows = [_is_wall_row(row) for row in drawing.rows]
     width = len(drawing.rows[0])

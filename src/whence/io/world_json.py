@@ -13,6 +13,7 @@ from whence.io import documents
 from whence.model.grid import Grid
 from whence.model.mdp import LabeledMDP
 
+ENDINGS = (".json",)
 TAG = "whence/mdp/1"
 
 

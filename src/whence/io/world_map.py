@@ -31,7 +31,9 @@ from whence.io.map_reader import FLOOR, RESERVED, SOLID, loads
 from whence.model.grid import MOVES, Grid
 from whence.model.mdp import LabeledMDP
 
-__all__ = ["dumps", "loads"]
+__all__ = ["ENDINGS", "dumps", "loads"]
+
+ENDINGS = (".map",)
 
 
 def dumps(mdp: LabeledMDP) -> str:

@@ -19,6 +19,7 @@ from whence.io.world_json import TAG, initial_of, pairs_of, placed, unseen_in
 from whence.model.grid import SIDES, Grid
 from whence.model.mdp import Initial, LabeledMDP
 
+ENDINGS = (".npz",)
 REQUIRED = ("format", "states", "actions", "alphabet", "initial", "labels", "transitions")
 GRID = ("grid_size", "grid_cells", "grid_walls")
 OPTIONAL = ("names", *GRID, "unseen")

@@ -337,7 +337,7 @@ def test_exploration_of_observations_that_are_tuples() -> None:
     ],
 )
 def test_numbers_of_members(space: Any) -> None:
-    from whence.envs.codes import codes
+    from whence.envs.outcomes import codes
 
     found = codes(space, "state", "env")
     members = [found.member(number) for number in range(found.n)]

@@ -8,12 +8,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from whence.errors import MissingExtraError
+
 if TYPE_CHECKING:
+    from whence.envs.environments import Counterfactuals, LabeledMDPEnv, RewardMachineEnv
     from whence.envs.exploration import Coverage
-    from whence.envs.mdp_env import LabeledMDPEnv
-    from whence.envs.recorder import Recorder
-    from whence.envs.recording import Recording
-    from whence.envs.reward_machine_env import Counterfactuals, RewardMachineEnv
+    from whence.envs.recorder import Recorder, Recording
     from whence.envs.world import GymWorld
 
 __all__ = [
@@ -27,21 +27,29 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Counterfactuals": "reward_machine_env",
+    "Counterfactuals": "environments",
     "Coverage": "exploration",
     "GymWorld": "world",
-    "LabeledMDPEnv": "mdp_env",
+    "LabeledMDPEnv": "environments",
     "Recorder": "recorder",
-    "Recording": "recording",
-    "RewardMachineEnv": "reward_machine_env",
+    "Recording": "recorder",
+    "RewardMachineEnv": "environments",
 }
+
+
+def need_gymnasium(what: str) -> None:
+    """Refuse to go on without Gymnasium, on behalf of `what`."""
+    try:
+        import gymnasium  # noqa: F401
+    except ImportError:
+        raise MissingExtraError(
+            f"{what} needs the package gymnasium; install it with: pip install 'whence[gym]'"
+        ) from None
 
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from whence.envs.extra import need_gymnasium
-
     need_gymnasium(f"whence.envs.{name}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
 

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from whence._arrays import Ints
-from whence.envs.codes import codes
-from whence.envs.outcomes import Outcomes, source_of
-from whence.envs.parts import going_on
+from whence.envs.outcomes import Outcomes, codes, going_on, source_of
 from whence.errors import ArgumentError
 from whence.planning.simulation import checked_seed
 

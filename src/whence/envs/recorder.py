@@ -1,13 +1,26 @@
-"""A wrapper that writes down what happens."""
+"""What was played in an environment, and a wrapper that writes it down."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 
-from whence.envs.recording import Recording
+
+class Recording(NamedTuple):
+    """One episode of T steps.
+
+    Attributes:
+        observations: T or T + 1 of them.
+        actions: T actions.
+        terminated: whether the last step ended the episode.
+    """
+
+    observations: Sequence[Any]
+    actions: Sequence[Any]
+    terminated: bool = False
 
 
 class Recorder(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):

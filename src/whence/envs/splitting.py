@@ -15,15 +15,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from whence._arrays import BLANK, Floats, Ints, concatenated_ranges
+from whence._arrays import BLANK, Bools, Floats, Ints, concatenated_ranges
 from whence.envs.labelling import Labelling, label_place
-from whence.envs.outcomes import Outcomes
-from whence.envs.parts import Part, going_on, listed_parts, part_names
+from whence.envs.outcomes import Outcomes, going_on
 from whence.errors import WorldError
 from whence.model.mdp import LabeledMDP
+
+
+class Part(NamedTuple):
+    """A state of the environment and how it was entered.
+
+    Attributes:
+        state: its number.
+        ended: whether the episode is over.
+        label: what was read on entering it: a symbol's number, or -1 for blank.
+    """
+
+    state: int
+    ended: bool
+    label: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +80,11 @@ def split(
     )
     columns = outcomes.successor[used], outcomes.ended[used], read
     reached = [Part(*part) for part in zip(*(c.tolist() for c in columns), strict=True)]
-    parts = listed_parts(set(reached), goes_on, of_state)
+    parts = _listed(set(reached), goes_on, of_state)
     numbers = {part: number for number, part in enumerate(parts)}
     into = np.array([numbers[part] for part in reached], dtype=np.int64)
     triples, special = _transitions(outcomes, parts, used, into)
-    names = [*part_names(parts, outcomes, symbols.known), *special]
+    names = [*_names_of(parts, outcomes, symbols.known), *special]
     plain = outcomes.observations.plain and len(names) == outcomes.observations.n
     mdp = LabeledMDP.from_triples(
         triples,
@@ -196,3 +210,37 @@ def _action_names(outcomes: Outcomes, given: Sequence[str] | None) -> int | Sequ
             "action"
         )
     return given
+
+
+def _listed(entered: set[Part], goes_on: Bools, of_state: Ints | None) -> tuple[Part, ...]:
+    """Return all parts: first one of each state, then the others in order.
+
+    Args:
+        entered: the parts that some step leads to.
+        goes_on: bool[S], whether an episode can go on in a state.
+        of_state: int[S], the labels, where they depend on the state alone.
+    """
+    ways: dict[tuple[int, bool], list[int]] = {}
+    for part in entered:
+        ways.setdefault((part.state, part.ended), []).append(part.label)
+    first = []
+    for state, open_ended in enumerate(goes_on.tolist()):
+        labels = (
+            ways.get((state, not open_ended), [BLANK])
+            if of_state is None
+            else [int(of_state[state])]
+        )
+        first.append(Part(state, not open_ended, min(labels)))
+    return (*first, *sorted(entered.difference(first)))
+
+
+def _names_of(parts: Sequence[Part], outcomes: Outcomes, symbols: Sequence[str]) -> list[str]:
+    """Return a name for each part: its state's, and for further parts how they were entered."""
+    names = []
+    for number, part in enumerate(parts):
+        name = str(outcomes.observations.member(part.state))
+        if number >= outcomes.observations.n:
+            read = "nothing read" if part.label == BLANK else f"{symbols[part.label]} read"
+            name = f"{name}, {read}" + (", ended" if part.ended else "")
+        names.append(name)
+    return names

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from whence.envs.codes import Codes, codes
 from whence.envs.labelling import shown
-from whence.envs.outcomes import Outcomes, source_of
+from whence.envs.outcomes import Codes, Outcomes, codes, source_of
 from whence.errors import WorldError
 
 TOLERANCE = 1e-6  # how far from 1 probabilities may sum to

@@ -12,9 +12,8 @@ import numpy as np
 from whence.envs.exploration import Coverage, explore
 from whence.envs.labelling import Label, Labelling, labelling, shown
 from whence.envs.outcomes import Outcomes, source_of
-from whence.envs.parts import Part
-from whence.envs.recording import Recording
-from whence.envs.splitting import Split, split
+from whence.envs.recorder import Recording
+from whence.envs.splitting import Part, Split, split
 from whence.envs.table import has_table, table_outcomes
 from whence.errors import ArgumentError, DemonstrationsError, WhenceWarning, WorldError
 from whence.model.demos import Demonstrations

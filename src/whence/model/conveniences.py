@@ -59,7 +59,7 @@ class WorldMethods:
             steps: explore so many steps and estimate a model, in place of a table.
             seed: of the exploration.
         """
-        from whence.envs.extra import need_gymnasium
+        from whence.envs import need_gymnasium
 
         need_gymnasium("LabeledMDP.from_gymnasium")
         from whence.envs.world import GymWorld

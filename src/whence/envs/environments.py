@@ -1,20 +1,26 @@
-"""An environment that is paid by a machine."""
+"""Environments to act in: a world, and any environment that a machine pays."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
 
 from whence._arrays import Bools, Floats, Ints
 from whence.envs.labelling import Label, Labelling, label_place, labelling, shown
-from whence.envs.observing import Observing, observing
 from whence.envs.outcomes import source_of
 from whence.errors import ArgumentError, MachineError, WorldError
 from whence.model.machine import RewardMachine
+from whence.model.mdp import LabeledMDP
 from whence.model.product import with_blank
+from whence.planning.simulation import cumulative
+
+WAYS = ("dict", "tuple", "one-hot")  # of showing the machine's state
 
 
 class Counterfactuals(NamedTuple):
@@ -149,3 +155,124 @@ def _by_info() -> Labelling:
         return info["label"]
 
     return Labelling(told, 4)
+
+
+@dataclass(frozen=True)
+class Observing:
+    """A space, and how its members are made of an observation and a machine state."""
+
+    space: spaces.Space[Any]
+    make: Callable[[Any, int], Any]
+
+    def __call__(self, observation: Any, state: int) -> Any:
+        """Return what is shown."""
+        return self.make(observation, state)
+
+
+def observing(way: str, space: spaces.Space[Any], n: int) -> Observing:
+    """Return how a machine state, of n, is shown.
+
+    Args:
+        way: `dict`, `tuple` or `one-hot`.
+        space: the environment's own observations.
+        n: the number of machine states.
+    """
+    if way == "dict":
+        pair = spaces.Dict({"observation": space, "machine": spaces.Discrete(n)})
+        return Observing(pair, lambda seen, y: {"observation": seen, "machine": np.int64(y)})
+    if way == "tuple":
+        both = spaces.Tuple((space, spaces.Discrete(n)))
+        return Observing(both, lambda seen, y: (seen, np.int64(y)))
+    if way == "one-hot":
+        return _one_hot(space, n)
+    raise ArgumentError(f"observation is {way!r}; known are {', '.join(WAYS)}")
+
+
+def _one_hot(space: spaces.Space[Any], n: int) -> Observing:
+    flat = spaces.flatten_space(space)
+    if not isinstance(flat, spaces.Box):
+        raise ArgumentError(
+            f"observation is 'one-hot', but {space} has no flat form; use 'dict' or 'tuple'"
+        )
+    low = np.concatenate([flat.low.astype(np.float32), np.zeros(n, dtype=np.float32)])
+    high = np.concatenate([flat.high.astype(np.float32), np.ones(n, dtype=np.float32)])
+    unit = np.eye(n, dtype=np.float32)
+
+    def make(seen: Any, state: int) -> Any:
+        plain = np.asarray(spaces.flatten(space, seen), dtype=np.float32)
+        return np.concatenate([plain, unit[state]])
+
+    return Observing(spaces.Box(low, high, dtype=np.float32), make)
+
+
+class LabeledMDPEnv(gymnasium.Env[Any, Any]):
+    """A world to act in: observations are its states, and nothing is paid.
+
+    `info["label"]` is the label of the state entered, None for blank; `RewardMachineEnv` reads it.
+    Episodes never terminate; with `length`, they are truncated. `reset(options={"state": s})`
+    starts in a state of choice.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
+
+    def __init__(self, mdp: LabeledMDP, *, length: int | None = None) -> None:
+        """Make the environment.
+
+        Args:
+            mdp: the world.
+            length: the number of steps after which an episode is truncated.
+        """
+        if not isinstance(mdp, LabeledMDP):
+            raise ArgumentError(f"mdp is {mdp!r}; give a LabeledMDP")
+        if length is not None and (
+            isinstance(length, bool) or not isinstance(length, int | np.integer) or length < 1
+        ):
+            raise ArgumentError(f"length is {length!r}; give a whole number of at least 1")
+        self.mdp, self.length = mdp, length
+        self.observation_space = gymnasium.spaces.Discrete(mdp.n_states)
+        self.action_space = gymnasium.spaces.Discrete(mdp.n_actions)
+        self._starts = cumulative(mdp.initial_probabilities)
+        self._sums = np.cumsum(mdp.probabilities)
+        self._state: int | None = None
+        self._steps = 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode where the world says, or in `options["state"]`."""
+        super().reset(seed=seed)
+        self._steps = 0
+        if options is not None and "state" in options:
+            state = self._checked(options["state"], self.mdp.n_states, "state")
+        else:
+            drawn = np.searchsorted(self._starts, self.np_random.random(), side="right")
+            state = int(self.mdp.initial_states[drawn])
+        self._state = state
+        return np.int64(state), {"label": self.mdp.label(state)}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Make a step."""
+        if self._state is None:
+            raise ArgumentError("the episode has not begun; call reset first")
+        chosen = self._checked(action, self.mdp.n_actions, "action")
+        self._state = self._drawn(self._state * self.mdp.n_actions + chosen)
+        self._steps += 1
+        truncated = self.length is not None and self._steps >= self.length
+        label = self.mdp.label(self._state)
+        return np.int64(self._state), 0.0, False, truncated, {"label": label}
+
+    def _drawn(self, pair: int) -> int:
+        """Return a successor of a state-action pair, by its running sum of probabilities."""
+        first, last = int(self.mdp.offsets[pair]), int(self.mdp.offsets[pair + 1]) - 1
+        if first == last:
+            return int(self.mdp.successors[first])
+        low = self._sums[first - 1] if first else 0.0
+        draw = low + self.np_random.random() * (self._sums[last] - low)
+        place = first + np.searchsorted(self._sums[first:last], draw, side="right")
+        return int(self.mdp.successors[place])
+
+    def _checked(self, value: Any, limit: int, what: str) -> int:
+        number = np.asarray(value)
+        if number.shape != () or number.dtype.kind not in "iu" or not 0 <= number < limit:
+            raise ArgumentError(f"{what} {value!r} does not exist; use 0 to {limit - 1}")
+        return int(number)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 import whence
-from whence.cli.benchmarks.picture import Line, Panel, drawn
+from whence.drawing.chart import Line, Panel, panels_svg
 from whence.envs import LabeledMDPEnv, RewardMachineEnv
 from whence.planning.evaluation import expected_return
 
@@ -133,7 +133,7 @@ def picture(curves: dict[str, Floats], optimum: float) -> str:
         what = f"{title} of {len(curves['CRM'])} seeds"
         axes = "episodes", "share of the optimal return"
         panels.append(Panel(what, *axes, (*drawn_lines, guide), linear=True))
-    return drawn(tuple(panels), "Learning the inferred coffee task")
+    return panels_svg(panels, "Learning the inferred coffee task")
 
 
 def report(curves: dict[str, list[Floats]], optimum: float) -> None:

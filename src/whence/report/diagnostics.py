@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from whence.analysis.sample import PosteriorSample
-from whence.drawing.chart import Line, bar_chart, histogram, line_chart
+from whence.drawing.chart import Line, bar_chart, histogram, line_chart, trace
 from whence.model.machine import number
 from whence.report.html import (
     Html,
@@ -140,7 +140,7 @@ def _traces(study: Study) -> list[Html]:
         (f"Score of the current machine of each {kind}", run.trace.score),
         (f"Best score so far of each {kind}", run.trace.best),
     ):
-        lines = [Line(f"{kind} {at + 1}", values[:, at]) for at in range(values.shape[1])][:SHOWN]
+        lines = [trace(f"{kind} {at + 1}", values[:, at]) for at in range(values.shape[1])][:SHOWN]
         late = values[int(SETTLED * len(values)) :, :SHOWN]
         finite = late[np.isfinite(late)]
         if not len(finite):

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from whence.cli.benchmarks import folder, report
-from whence.cli.benchmarks.picture import Panel, panels, picture
+from whence.cli.benchmarks.picture import panels, picture
 from whence.cli.benchmarks.series import (
     Growth,
     Rise,
@@ -18,7 +18,8 @@ from whence.cli.benchmarks.series import (
     WorldPoint,
 )
 from whence.cli.benchmarks.tables import tables
-from whence.drawing.axes import axis_for, written
+from whence.drawing.axes import log_axis, written
+from whence.drawing.chart import Panel
 
 SVG = "{http://www.w3.org/2000/svg}"
 GROWTH = Growth(
@@ -68,9 +69,7 @@ def test_every_panel_names_its_axes_and_stays_inside_the_picture() -> None:
 
 @pytest.mark.parametrize("panel", panels(GROWTH), ids=lambda panel: panel.y)
 def test_ticks_are_few_and_apart(panel: Panel) -> None:
-    points = [point for line in panel.lines for point in line.points]
-    across, up = axis_for([x for x, _ in points], panel.marks), axis_for([y for _, y in points])
-    for axis in (across, up):
+    for axis in panel.axes():
         assert len(axis.ticks) >= 2
         places = [axis.place(tick) for tick in axis.ticks]
         assert all(b - a > 0.05 for a, b in pairwise(places))
@@ -80,7 +79,7 @@ def test_ticks_are_few_and_apart(panel: Panel) -> None:
 def test_values_of_any_size_get_ticks() -> None:
     for low in (1e-7, 3e-4, 0.02, 1.0, 77.0, 4e6):
         for factor in (1.0, 1.01, 3.0, 40.0, 1e5):
-            axis = axis_for([low, low * factor])
+            axis = log_axis([low, low * factor])
             assert len(axis.ticks) >= 2, (low, factor)
             assert axis.place(low) >= 0
             assert axis.place(low * factor) <= 1

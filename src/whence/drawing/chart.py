@@ -14,7 +14,6 @@ import numpy as np
 from whence._arrays import Floats
 from whence.drawing import text
 from whence.drawing.axes import Axis, axis_between, linear_axis, log_axis
-from whence.drawing.machine import FONT
 
 INK, PAPER, LINE, QUIET = "#1f2328", "#ffffff", "#d8dee4", "#57606a"
 HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -338,6 +337,6 @@ def _document(
     return (
         f'<svg {named}xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
         f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
-        f'font-family="{FONT}">\n<title>{text.xml(title)}</title>\n<desc>{text.xml(said)}</desc>\n'
+        f'font-family="{text.FONT}">\n<title>{text.xml(title)}</title>\n<desc>{text.xml(said)}</desc>\n'
         f"{inner}\n</svg>\n"
     )

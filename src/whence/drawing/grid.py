@@ -10,8 +10,7 @@ import numpy as np
 
 from whence._arrays import Floats
 from whence.drawing import overlay, text
-from whence.drawing.cells import Cell, blocks, runs
-from whence.drawing.machine import FONT
+from whence.drawing.overlay import Cell, blocks, runs
 from whence.errors import WorldError
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def grid_svg(
     height = top + grid.height * unit + 26 + bottom
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" font-family="{FONT}">\n'
+        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" font-family="{text.FONT}">\n'
         f"<title>{text.xml(heading)}</title>\n"
         f"<desc>{text.xml(_described(mdp, grid))}</desc>\n"
         f'<rect class="background" width="{width:.0f}" height="{height:.0f}" rx="6" '

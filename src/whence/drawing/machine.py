@@ -14,8 +14,6 @@ from whence.drawing.layout import Graph
 from whence.drawing.routing import Routing, routed
 from whence.model.machine import RewardMachine, number
 
-FONT = "DejaVu Sans, Verdana, sans-serif"
-
 _NAME, _LABEL, _TITLE, _NOTE = 14.0, 12.0, 16.0, 12.0
 _LINE = 16.0
 _BOLD = 1.13
@@ -215,7 +213,7 @@ def _document(
     frame = f'x="{left:.1f}" y="{top:.1f}" width="{width}" height="{height}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="{left:.1f} {top:.1f} {width} {height}" role="img" font-family="{FONT}">\n'
+        f'viewBox="{left:.1f} {top:.1f} {width} {height}" role="img" font-family="{text.FONT}">\n'
         f"<title>{text.xml(described[0])}</title>\n<desc>{text.xml(described[1])}</desc>\n"
         f'<rect class="background" {frame} rx="6" fill="{_PAPER}"/>\n'
         + "\n".join(body)

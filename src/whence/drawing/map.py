@@ -11,8 +11,8 @@ import numpy as np
 
 from whence._arrays import Bools
 from whence.drawing import text
-from whence.drawing.cells import Cell
 from whence.drawing.grid import grid_of, labelled, listed, solid, starting, starts_anywhere
+from whence.drawing.overlay import Cell
 
 if TYPE_CHECKING:
     from whence.model.grid import Grid

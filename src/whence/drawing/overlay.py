@@ -1,25 +1,57 @@
-"""What lies over a map: how often cells were visited, and which way a policy goes."""
+"""The cells of a map: as one path, how often they were visited, which way a policy goes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.drawing.cells import blocks
 from whence.model.grid import MOVES
 
 if TYPE_CHECKING:
     from whence.model.grid import Grid
     from whence.model.mdp import LabeledMDP
 
+Cell = tuple[int, int]
+
 HEAT = "#7b4fb5"
 SHADES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 """How strong each level of heat is, from few visits to many."""
 
 _INK = "#1f2328"
+
+
+def blocks(cells: Iterable[Cell], height: int, unit: int) -> str:
+    """Return a path that covers cells, with one rectangle for neighbours in a row.
+
+    Args:
+        cells: (x, y), y upward.
+        height: rows of the grid.
+        unit: the side of a cell, in pixels.
+    """
+    parts = []
+    for y, row in groupby(sorted((y, x) for x, y in cells), key=lambda cell: cell[0]):
+        for start, stop in runs(x for _, x in row):
+            wide = (stop - start) * unit
+            top = (height - 1 - y) * unit
+            parts.append(f"M{start * unit},{top}h{wide}v{unit}h{-wide}z")
+    return "".join(parts)
+
+
+def runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Yield (first, one past the last) of each run of consecutive ascending numbers."""
+    start = stop = None
+    for value in numbers:
+        if start is None or value != stop:
+            if start is not None and stop is not None:
+                yield start, stop
+            start = value
+        stop = value + 1
+    if start is not None and stop is not None:
+        yield start, stop
 
 
 def levels(visits: Floats, largest: float) -> Ints:

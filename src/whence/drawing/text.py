@@ -10,6 +10,7 @@ import numpy as np
 from whence._arrays import Ints
 from whence.model.machine import RewardMachine, number
 
+FONT = "DejaVu Sans, Verdana, sans-serif"  # what widths are those of
 ELLIPSIS = "…"
 
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}

@@ -268,7 +268,7 @@ def test_what_is_no_discrete_environment_is_refused() -> None:
         gymnasium.make("FrozenLake-v1"), lambda o: o + 1, gymnasium.spaces.Discrete(16, start=1)
     )
     refused(None, "a wrapper changed the observation_space", env=wrapped)
-    refused(corridor(3), "2 actions; give one an action", actions=["only"])
+    refused(corridor(3), "2 actions; give one per action", actions=["only"])
 
 
 def test_exploration_estimates_the_table() -> None:

@@ -99,7 +99,7 @@ def test_a_drawing_without_the_comment_is_refused(module: ModuleType, text: str)
         module.loads(text, "m.x")
     said = str(caught.value)
     assert said.startswith("m.x, line 1: no comment holds a machine")
-    assert "only where whence wrote it" in said
+    assert "only those that whence wrote can be read" in said
     assert ".json" in said
     assert "reward_machines repository" in said
 
@@ -119,7 +119,9 @@ def test_an_edited_drawing_is_not_read_and_that_is_said(
 ) -> None:
     head, _, drawing = module.dumps(coffee()).partition("]}\n")
     assert old in drawing
-    with pytest.warns(WhenceWarning, match=r"m\.x, line 2: whence draws .* differently; the comm"):
+    with pytest.warns(
+        WhenceWarning, match=r"m\.x, line 2: the drawing is not that of the machine"
+    ):
         found = read(module, head + "]}\n" + drawing.replace(old, new))
     assert_same(found, coffee())
 
@@ -127,7 +129,7 @@ def test_an_edited_drawing_is_not_read_and_that_is_said(
 @pytest.mark.parametrize("module", DRAWINGS)
 def test_an_edited_comment_is_read_and_the_old_drawing_is_named(module: ModuleType) -> None:
     text = module.dumps(coffee()).replace("[0.0,2.0,0.0,0.0]", "[0.0,7.5,0.0,0.0]")
-    with pytest.warns(WhenceWarning, match="write the file anew"):
+    with pytest.warns(WhenceWarning, match="write the file again"):
         found = read(module, text)
     assert found.step(1, "o") == (2, 7.5)
 

@@ -156,7 +156,7 @@ HEAD = "labels: a\nstarts: S\nmap:\n"
         ("labels: a a=b\nstarts: S\nmap:\nS\n", "'a' is explained twice"),
         ("labels: .=dot\nstarts: S\nmap:\nS\n", "draws walls or floor"),
         ("labels: a\nlabels: b\nstarts: S\nmap:\nS\n", "line 2: a second 'labels'"),
-        ("colour: red\nstarts: S\nmap:\nS\n", "line 1: 'colour: red' is no header line"),
+        ("colour: red\nstarts: S\nmap:\nS\n", "line 1: 'colour: red' is not a header line"),
         ("alphabet: b\nlabels: a\nstarts: S\nmap:\nSa\n", "label 'a' is not in the alphabet"),
         (HEAD + "S.\n-|\n..\n", "line 5, column 2: '|' above a cell"),
         (HEAD + "    S.\n    .q\n", "line 5, column 6: 'q'"),

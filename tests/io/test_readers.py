@@ -186,12 +186,12 @@ def test_a_pickle_in_an_archive_is_not_opened() -> None:
 @pytest.mark.parametrize("key", ["states", "\\u0073tates"])
 def test_a_key_that_stands_twice_is_refused_by_name(key: str) -> None:
     text = world().decode().replace('"states": 2', f'"states": 2, "{key}": 2')
-    with pytest.raises(FormatError, match=r"w\.json: the key 'states' stands there twice; keep"):
+    with pytest.raises(FormatError, match=r"w\.json: the key 'states' appears twice; keep"):
         world_json.loads(text.encode(), "w.json")
-    with pytest.raises(FormatError, match=r"m\.json: the key 'rewards' stands there twice"):
+    with pytest.raises(FormatError, match=r"m\.json: the key 'rewards' appears twice"):
         machine_json.loads(machine()[:-1] + ', "rewards": [[2]]}', "m.json")
     line = f'{{"states": [0], "actions": [0]}}\n{{"states": [0], "{key}": [1], "actions": [0]}}'
-    with pytest.raises(FormatError, match=r"d\.jsonl, line 2: the key 'states' stands there"):
+    with pytest.raises(FormatError, match=r"d\.jsonl, line 2: the key 'states' appears"):
         demos_jsonl.loads(line.encode(), "d.jsonl")
 
 

@@ -138,7 +138,7 @@ def test_minari_keeps_names_and_labels_without_a_world(shelf: Path) -> None:
 def test_what_minari_cannot_hold_or_find_is_refused(shelf: Path) -> None:
     with pytest.raises(DemonstrationsError, match="episode 0: Minari wants at least one action"):
         Demonstrations.from_episodes([([0], [0])]).to_minari("short-v0")
-    with pytest.raises(FileError, match="nowhere-v0: no dataset of Minari"):
+    with pytest.raises(FileError, match="nowhere-v0: not a Minari dataset"):
         Demonstrations.from_minari("nowhere-v0")
 
 

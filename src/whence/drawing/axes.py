@@ -13,13 +13,13 @@ _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis from `low` to `high`, which are powers of ten where it is logarithmic.
+    """An axis from `low` to `high`, which are exponents of ten if it is logarithmic.
 
     Attributes:
         low: its lower end.
         high: its upper end.
         ticks: values to mark.
-        logarithmic: whether equal ways are equal factors.
+        logarithmic: whether equal distances are equal factors.
         texts: what stands at the ticks, if not their values.
     """
 
@@ -72,7 +72,7 @@ def axis_between(low: float, high: float) -> Axis:
 
 
 def written(value: float) -> str:
-    """Return a tick's text: plain where that is short, else a power of ten."""
+    """Return a tick's text: plain if that is short, else a power of ten."""
     if value == 0:
         return "0"
     exponent = round(math.log10(value))
@@ -82,7 +82,7 @@ def written(value: float) -> str:
 
 
 def _powers(low: float, high: float) -> tuple[float, ...]:
-    """Return powers of ten, and where these are few also twice and five times as much."""
+    """Return powers of ten, and if these are few, also twice and five times as much."""
     steps = (1,) if high - low >= _DECADES else (1, 2, 5)
     powers = range(math.floor(low), math.ceil(high) + 1)
     marks = [float(f"{step}e{power}") for power in powers for step in steps]

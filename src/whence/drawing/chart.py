@@ -1,7 +1,7 @@
 """Charts as SVG: lines, points with errors and bars, over linear or logarithmic axes.
 
-Colours stand in the elements, so that a chart can be looked at by itself; a page that shows one
-may say otherwise by its classes `grid`, `axis`, `line` and `series-0`, `series-1`, ...
+Every element has its colour, so that a chart can be viewed by itself; a page that shows one can
+override them by the classes `grid`, `axis`, `line` and `series-0`, `series-1`, ...
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Line:
     Attributes:
         name: what the legend calls it.
         points: (x, y), all above 0 on logarithmic axes.
-        guide: whether it is no measurement.
+        guide: whether it is a guide rather than a measurement.
         dots: whether each point is marked.
         errors: how far each point may be off, up and down.
     """
@@ -55,7 +55,7 @@ class Panel:
         y: what runs upward, with its unit.
         lines: what it shows.
         marks: the ticks to the right, where powers of ten will not do.
-        linear: whether axes are linear, from 0, in place of logarithmic.
+        linear: whether axes are linear, from 0, instead of logarithmic.
     """
 
     title: str
@@ -96,7 +96,7 @@ class _Frame:
 
 
 def panels_svg(panels: Sequence[Panel], title: str) -> str:
-    """Return panels, three a row, on paper of their own so that any background will do."""
+    """Return panels, three per row, on paper of their own so that any background will do."""
     columns, rows = min(len(panels), _COLUMNS), -(-len(panels) // _COLUMNS)
     width, height = columns * _PANEL_WIDTH + 2 * _MARGIN, rows * _PANEL_HEIGHT + 2 * _MARGIN
     paper = (
@@ -218,7 +218,7 @@ def trace(name: str, values: Floats) -> Line:
 def line_chart(
     title: str, x: str, lines: Sequence[Line], low: float, high: float, *, steps: int
 ) -> str:
-    """Return traces over so many steps, between two values; what lies below is cut off."""
+    """Return traces over a number of steps, between two values; what lies below is cut off."""
     shown = tuple(f"{max(1, round(share * steps)):,}" for share in (0.0, 0.5, 1.0))
     across = Axis(0.0, 1.0, (0.0, 0.5, 1.0), texts=shown)
     size = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
@@ -237,7 +237,7 @@ def line_chart(
 
 
 def bar_chart(title: str, bars: Sequence[tuple[str, float]], *, digits: int = 1) -> str:
-    """Return level bars with names on the left and shares, from 0 to 1, on the right."""
+    """Return horizontal bars with names on the left and shares, from 0 to 1, on the right."""
     names = [text.shorten(text.visible(name), 24) for name, _ in bars]
     left = min(max(*(text.pixels(name, 13) + 12 for name in names), 40.0), 260.0)
     room = WIDTH - left - 80
@@ -253,7 +253,7 @@ def bar_chart(title: str, bars: Sequence[tuple[str, float]], *, digits: int = 1)
 
 
 def histogram(title: str, x: str, values: Floats, weights: Floats, bins: int = 24) -> str:
-    """Return how weighted values are spread."""
+    """Return the distribution of weighted values."""
     low, high = float(values.min()), float(values.max())
     if low == high:
         low, high = low - 0.5, high + 0.5
@@ -272,7 +272,7 @@ def histogram(title: str, x: str, values: Floats, weights: Floats, bins: int = 2
 
 
 def _floor(frame: _Frame, x: str) -> Iterator[str]:
-    """Yield the level axis, its texts at both ends and in the middle, and what it shows."""
+    """Yield the horizontal axis, its texts at both ends and in the middle, and what it shows."""
     right = frame.left + frame.width
     yield _stroke(f"M{frame.left},{frame.bottom}H{right}", QUIET, "axis", width=1)
     for (share, shown), anchor in zip(

@@ -40,8 +40,8 @@ def grid_svg(
         title: what the drawing is called; by default its size.
         visits: float[S], how often each state was visited: shown as heat.
         largest: the number of visits that is hottest; by default the most of `visits`.
-        policy: float[S, A], probabilities of actions: shown as arrows. Where cells are tiny
-            there are none.
+        policy: float[S, A], probabilities of actions: shown as arrows, unless cells are
+            tiny.
         most: the largest side of a cell, in pixels.
 
     Raises:
@@ -89,7 +89,7 @@ def grid_of(mdp: LabeledMDP) -> Grid:
 
 
 def labelled(mdp: LabeledMDP, grid: Grid) -> dict[Cell, int]:
-    """Return the symbol's index of every cell that has a label."""
+    """Return the index of the symbol in every cell that has a label."""
     cells = map(tuple, grid.cells.tolist())
     return {
         (x, y): symbol
@@ -111,12 +111,12 @@ def starting(mdp: LabeledMDP, grid: Grid) -> list[Cell]:
 
 
 def starts_anywhere(mdp: LabeledMDP) -> bool:
-    """Whether every one of several states can be the first."""
+    """Whether there are several states and an episode can start in any of them."""
     return 1 < len(mdp.labels) == int((mdp.initial_probabilities > 0).sum())
 
 
 def symbol_colour(symbol: int) -> str:
-    """Return the colour of a symbol: seven hues that all eyes tell apart, then their tints."""
+    """Return the colour of a symbol: seven hues, safe for the colour-blind, then tints."""
     hue, tint = _HUES[symbol % len(_HUES)], symbol // len(_HUES) % 3
     towards, part = ((0, 0.0), (255, 0.55), (0, 0.4))[tint]
     mixed = [round(value + part * (towards - value)) for value in _rgb(hue)]

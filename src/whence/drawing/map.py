@@ -1,4 +1,4 @@
-"""A grid world as plain text: walls of box-drawing characters, one character a label."""
+"""A grid world as plain text: walls of box-drawing characters, one character per label."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _signs(mdp: LabeledMDP, grid: Grid, ascii_only: bool) -> _Signs:
 
 
 def _ascii_joint(strokes: int) -> int:
-    """Return 0 for none, 1 for upright, 2 for level, 3 for both."""
+    """Return 0 for none, 1 for vertical, 2 for horizontal, 3 for both."""
     return (1 if strokes & 5 else 0) + (2 if strokes & 10 else 0)
 
 

@@ -67,7 +67,7 @@ def levels(visits: Floats, largest: float) -> Ints:
 
 
 def bounds(largest: float) -> list[float]:
-    """Return the most visits of each level of heat."""
+    """Return the largest number of visits of each level of heat."""
     return [largest * ((level + 1) / len(SHADES)) ** 2 for level in range(len(SHADES))]
 
 

@@ -1,6 +1,6 @@
 """Which way each arrow takes, and where its label goes.
 
-Arrows choose one after the other, each the way and the label's place that cost least beside
+Arrows choose one after the other, each the way and the label's place that cost least given
 what has been drawn; then they choose again, in rounds, until nothing changes.
 """
 
@@ -31,8 +31,8 @@ class Routing:
 
     Attributes:
         places: float[n, 2], the centres of the states.
-        controls: float[L + 1, 4, 2], a cubic curve a link; the last is the initial arrow.
-        labels: float[L + 1, 2], the centres of the labels; the last means nothing.
+        controls: float[L + 1, 4, 2], a cubic curve per link; the last is the initial arrow.
+        labels: float[L + 1, 2], the centres of the labels; the last is not used.
         cost: how ugly the arrows and labels are.
         overlaps: labels on labels or states, and arrows through states.
         hidden: labels on arrows that are not theirs.

@@ -23,7 +23,7 @@ _NAME, _SYMBOL, _LINE = 30, 24, 36
 
 
 def machine_text(machine: RewardMachine, *, ascii_only: bool = False) -> str:
-    """Return a machine as lines of text, one an arrow; rewards stand where they are not 0.
+    """Return a machine as lines of text, one per arrow; rewards are shown if they are not 0.
 
     An arrow marks the initial state; `↺` is a loop.
 
@@ -71,9 +71,9 @@ def _rows(
 
 
 def machine_table(machine: RewardMachine) -> Table:
-    """Return a machine as a table for `rich`: a row a state, a column a symbol.
+    """Return a machine as a table for `rich`: a row per state, a column per symbol.
 
-    An entry is the next state, and the reward where it is not 0; `·` is a loop that pays 0.
+    An entry is the next state, and the reward if it is not 0; `·` is a loop that pays 0.
     """
     from rich.table import Table
     from rich.text import Text

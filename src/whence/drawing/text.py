@@ -10,7 +10,7 @@ import numpy as np
 from whence._arrays import Ints
 from whence.model.machine import RewardMachine, number
 
-FONT = "DejaVu Sans, Verdana, sans-serif"  # what widths are those of
+FONT = "DejaVu Sans, Verdana, sans-serif"  # widths are those of the first
 ELLIPSIS = "…"
 
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -85,7 +85,7 @@ def _ems(character: str) -> float:
 
 
 def shorten(text: str, width: int) -> str:
-    """Return `text` in at most `width` columns; the middle goes, since the ends tell apart."""
+    """Return `text` in at most `width` columns, cut in the middle: the ends tell names apart."""
     if cells(text) <= width:
         return text
     tail = _prefix(text[::-1], (width - 1) // 2)[::-1]

@@ -63,8 +63,8 @@ class RewardMachineEnv(
             machine: what pays.
             label: a function of (next observation), of (observation, action, next observation)
                 or of these and `info`, which returns a symbol, a set of propositions or None; or
-                a mapping from observations to such. By default `info["label"]` is read, which
-                `LabeledMDPEnv` provides.
+                a mapping from observations to one of these. By default `info["label"]` is read,
+                which `LabeledMDPEnv` provides.
             observation: `dict`, with the keys `observation` and `machine`; `tuple`, the same two;
                 or `one-hot`, a flat array with the machine's state appended.
             end_when_settled: whether an episode is terminated when the machine can pay nothing
@@ -210,7 +210,7 @@ class LabeledMDPEnv(gymnasium.Env[Any, Any]):
 
     `info["label"]` is the label of the state entered, None for blank; `RewardMachineEnv` reads it.
     Episodes never terminate; with `length`, they are truncated. `reset(options={"state": s})`
-    starts in a state of choice.
+    starts in a chosen state.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012

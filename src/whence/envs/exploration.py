@@ -19,8 +19,8 @@ class Coverage:
     """What exploration saw of an environment.
 
     Attributes:
-        steps: made.
-        episodes: begun.
+        steps: how many were made.
+        episodes: how many were begun.
         states: int[], the states seen, ascending.
         counts: int64[S, A], how often each pair was tried.
         never: int[k, 2], the pairs (state, action) never tried, of states seen in which an
@@ -66,7 +66,7 @@ def explore(env: Any, steps: int, seed: int) -> tuple[Outcomes, Coverage]:
     Args:
         env: the environment; its spaces must be discrete.
         steps: how many to make.
-        seed: of every random choice.
+        seed: for every random choice.
     """
     source = source_of(env)
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:

@@ -25,7 +25,7 @@ class Labelling:
     """A label function and what it wants to know.
 
     Attributes:
-        function: the user's.
+        function: the one that the user gave.
         wants: 1, the state entered; 3, state, action and next state; 4, `info` too.
     """
 
@@ -65,7 +65,7 @@ class Labelling:
 
 
 def label_place(*known: Any) -> str:
-    """Return how messages call a step, or a state where that is all that is known."""
+    """Return what messages call a step, or a state if that is all that is known."""
     if len(known) == 1:
         return f"label of state {shown(known[0])}"
     state, action, following = (shown(part) for part in known[:3])

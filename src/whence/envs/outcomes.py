@@ -1,4 +1,4 @@
-"""What an environment's actions lead to, its states and actions being numbers."""
+"""What an environment's actions lead to, with states and actions as numbers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Codes:
         """Return a member's number.
 
         Raises:
-            WorldError: if it is no member.
+            WorldError: if it is not a member.
         """
         values = self._values(member)
         places = None if values is None else values - self.starts
@@ -66,7 +66,7 @@ class Codes:
         return tuple(values) if self.kind == "tuple" else np.array(values).reshape(self.shape)
 
     def _values(self, member: Any) -> Ints | None:
-        """Return the value of each part, or None where they are no whole numbers."""
+        """Return the value of each part, or None if they are not whole numbers."""
         try:
             values = np.asarray(member)
         except ValueError:
@@ -113,7 +113,7 @@ def codes(space: Any, what: str, source: str) -> Codes:
 
 
 def _discrete_parts(space: Any) -> list[gymnasium.spaces.Discrete]:
-    """Return the parts of a tuple of discrete spaces; nothing for other spaces."""
+    """Return the parts of a tuple of discrete spaces; an empty list for other spaces."""
     parts = space.spaces if isinstance(space, gymnasium.spaces.Tuple) else ()
     found = [part for part in parts if isinstance(part, gymnasium.spaces.Discrete)]
     return found if len(found) == len(parts) else []
@@ -133,7 +133,7 @@ class Outcomes:
         probability: float64[N].
         ended: bool[N], whether the episode ends there.
         initial: pairs of a state and its probability.
-        known: bool[S], the states of which something is known.
+        known: bool[S], the states that something is known about.
     """
 
     source: str
@@ -162,7 +162,7 @@ def going_on(outcomes: Outcomes) -> Bools:
 
 
 def source_of(env: Any) -> str:
-    """Return what messages call an environment, if it is one."""
+    """Return what messages call an environment; refuse anything else."""
     if not isinstance(env, gymnasium.Env):
         raise ArgumentError(
             f"{type(env).__name__} is not a Gymnasium environment; make one with "

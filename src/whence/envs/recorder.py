@@ -36,7 +36,7 @@ class Recorder(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordCons
 
     @property
     def recordings(self) -> list[Recording]:
-        """The episodes so far, the current one among them; those without a step left out."""
+        """The episodes so far, including the current one, except those without a step."""
         return [
             Recording(tuple(observations), tuple(actions), ends[-1])
             for observations, actions, ends in self._episodes

@@ -7,8 +7,8 @@ label, ended) for each label that is read on entering it, with the episode going
 - State s of the world is state s of the environment; further parts of it are appended.
 - A part with the episode going on acts as s does, whatever was read on entering it.
 - A part with the episode over leads, where it has a label, to a blank state `end` that absorbs:
-  the label is read once, and nothing after it. Where it is blank it absorbs itself.
-- A pair of which nothing is known leads to a blank state `unknown` that absorbs.
+  the label is read once, and nothing after it. If it is blank, it absorbs itself.
+- A pair that nothing is known about leads to a blank state `unknown` that absorbs.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Split:
 
     Attributes:
         mdp: the world.
-        parts: the part that each state of the world is, but for `end` and `unknown`.
+        parts: the part that each state of the world is, except `end` and `unknown`.
         numbers: the state of the world of each part.
     """
 
@@ -206,7 +206,7 @@ def _action_names(outcomes: Outcomes, given: Sequence[str] | None) -> int | Sequ
         return codes.n if codes.plain else [str(codes.member(a)) for a in range(codes.n)]
     if len(given) != codes.n:
         raise WorldError(
-            f"{outcomes.source}: {len(given)} action names for {codes.n} actions; give one an "
+            f"{outcomes.source}: {len(given)} action names for {codes.n} actions; give one per "
             "action"
         )
     return given

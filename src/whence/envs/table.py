@@ -28,7 +28,7 @@ def table_outcomes(env: Any, initial: Any = None) -> Outcomes:
 
     Args:
         env: the environment.
-        initial: where episodes start, in place of `env.unwrapped.initial_state_distrib`: an
+        initial: where episodes start, instead of `env.unwrapped.initial_state_distrib`: an
             observation, or pairs of an observation and its probability.
     """
     source = source_of(env)
@@ -63,7 +63,7 @@ def table_outcomes(env: Any, initial: Any = None) -> Outcomes:
 
 
 def _refuse_wrapped(env: Any, source: str) -> None:
-    """Refuse wrappers after which the table speaks of other states or actions."""
+    """Refuse wrappers that leave the table with other states or actions than the environment."""
     for what in ("observation_space", "action_space"):
         if getattr(env, what) != getattr(env.unwrapped, what):
             raise WorldError(
@@ -109,7 +109,7 @@ def _row(listed: Any, numbers: dict[int, int], place: str) -> Row:
         if successor not in numbers:
             raise WorldError(
                 f"{place}: next state {successor} is not in the observation space "
-                f"({len(numbers)} states)"
+                f"({len(numbers)} states); correct env.unwrapped.P"
             )
         if p > 0:
             result[numbers[successor], ended] += p

@@ -1,4 +1,4 @@
-"""The world of a Gymnasium environment, and the way between the two."""
+"""The world of a Gymnasium environment, and the translation between the two."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class GymWorld:
 
     Attributes:
         mdp: the world.
-        coverage: what exploration saw, where the environment has no table; else None.
+        coverage: what exploration saw if the environment has no table, else None.
         outcomes: of the environment.
         labelling: the label function.
         parts: which part of the environment's states each state is.
@@ -62,7 +62,9 @@ class GymWorld:
         found = None
         if steps is not None:
             if initial is not None:
-                raise ArgumentError("initial is for tables; exploration sees where episodes start")
+                raise ArgumentError(
+                    "initial is for tables; leave it out, exploration sees where episodes start"
+                )
             outcomes, found = explore(env, steps, seed)
         elif has_table(env):
             outcomes = table_outcomes(env, initial)
@@ -77,7 +79,7 @@ class GymWorld:
         return cls(parts.mdp, found, outcomes=outcomes, labelling=reads, parts=parts)
 
     def state(self, observation: Any) -> int:
-        """Return the state of an observation, its first part where it was split."""
+        """Return the state of an observation, the first part if it was split."""
         return self.outcomes.observations.number(observation)
 
     def observation(self, state: int) -> Any:
@@ -114,8 +116,8 @@ class GymWorld:
             env: the environment, without wrappers that change what it shows.
             policy: from `plan` or `expert_policy` in this world.
             episodes: how many.
-            length: the most steps of an episode.
-            seed: of every random choice, the environment's too.
+            length: how many steps an episode has at most.
+            seed: for every random choice, also the environment's.
         """
         check_size(episodes, length)
         source_of(env)
@@ -178,7 +180,7 @@ class GymWorld:
         return Episode(states, done)
 
     def _entered(self, state: int, symbol: str | None, over: bool) -> int | None:
-        """Return the part of a state that a step entered; where it is over, if that can be."""
+        """Return the part of a state that a step entered, with this ending if there is one."""
         if symbol is not None and symbol not in self.mdp.alphabet:
             return None
         label = -1 if symbol is None else self.mdp.alphabet.index(symbol)

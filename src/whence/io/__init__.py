@@ -1,13 +1,13 @@
 """File formats, one module each; a file's ending says which.
 
-A format is a module of this folder that is called after what it holds and its own name, such as
-`machine_dot`, `world_map` or `demos_csv`; it needs no mention anywhere else. It has
+A format is a module of this folder, named after what it holds and the format: `machine_dot`,
+`world_map`, `demos_csv`. Nothing else needs to mention it. It has
 
 - `ENDINGS`: how its files end; the first is added to a name without one;
 - `dumps`: returns what to write, text or bytes, for a machine, a world, or demonstrations and
   their world, which may be None;
-- `loads`, where it is read: takes the content (text for a machine, bytes for the others), what
-  messages call the file and, for demonstrations, a world or None.
+- `loads`, if it can be read: takes the content (text for a machine, bytes for the others), the
+  name of the file for messages and, for demonstrations, a world or None.
 
 It knows nothing of files, and raises `FormatError` with the place for content that it cannot read.
 """
@@ -95,7 +95,7 @@ def save_demonstrations(
 
 
 def demonstrations_format(path: str | os.PathLike[str]) -> str:
-    """Return the format that a file name asks for; refuse one that no demonstrations have."""
+    """Return the format of demonstrations that a file name stands for, or refuse the name."""
     return _format_of(path, _endings(_formats("demos")), "demonstrations")
 
 
@@ -106,7 +106,7 @@ def load_table(path: str | os.PathLike[str]) -> Table:
 
 
 def is_table(path: str | os.PathLike[str]) -> bool:
-    """Whether a file's ending is that of a table."""
+    """Whether a file name ends like a table's."""
     ending = Path(path).suffix.lower()
     return any(ending in endings for endings in _endings(_tables()).values())
 
@@ -125,7 +125,7 @@ def save_product(
 
 
 def named_for(output: str, name: str, *, alone: bool) -> str:
-    """Return the file for a machine format: `output` if it ends so, else with the ending added."""
+    """Return the file name for a machine format, with its ending added if `output` has none."""
     known = _machine_endings()
     ending = Path(output).suffix.lower()
     if alone and ending in known[name]:

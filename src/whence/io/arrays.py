@@ -52,7 +52,7 @@ def load(data: bytes, source: str) -> Arrays:
 
 
 def read(data: bytes, source: str, required: Iterable[str], optional: Iterable[str]) -> Arrays:
-    """Return the arrays of a file, all the required ones among them and none unknown."""
+    """Return the arrays of a file; refuse it if a required one is missing or one is unknown."""
     known = [*required, *optional]
     arrays = load(data, source)
     for name in required:
@@ -65,7 +65,7 @@ def read(data: bytes, source: str, required: Iterable[str], optional: Iterable[s
 
 
 def _check_size(archive: zipfile.ZipFile, size: int, source: str) -> None:
-    """Refuse an archive that grows beyond what an honest one does, before it is unpacked."""
+    """Refuse, before unpacking it, an archive that would grow more than an honest one does."""
     unpacked = sum(member.file_size for member in archive.infolist())
     if unpacked > ALWAYS_UNPACKED + MOST_PACKED * size:
         raise FormatError(
@@ -85,7 +85,7 @@ def _members(archive: zipfile.ZipFile, source: str) -> Arrays:
 
 
 def _array(content: bytes) -> npt.NDArray[Any]:
-    """Return an array whose header says no more than its content holds."""
+    """Return an array; refuse a header that claims more than the content holds."""
     stream = io.BytesIO(content)
     version = np.lib.format.read_magic(stream)
     read_header = (
@@ -105,12 +105,12 @@ def _array(content: bytes) -> npt.NDArray[Any]:
 
 
 def _check_characters(array: npt.NDArray[Any]) -> None:
-    """Refuse numbers that are no characters, which NumPy takes as they come."""
+    """Refuse numbers that are not characters; NumPy does not check."""
     codes = np.frombuffer(
         array.tobytes(), dtype=np.dtype(np.uint32).newbyteorder(array.dtype.byteorder)
     )
     if ((codes > LAST_CHARACTER) | ((codes >= SURROGATES[0]) & (codes <= SURROGATES[1]))).any():
-        raise ValueError("a text holds numbers that are no characters")
+        raise ValueError("a text holds numbers that are not characters")
 
 
 def write(arrays: Arrays) -> bytes:

@@ -30,7 +30,7 @@ class _Line(NamedTuple):
 def tables(
     arrows: list[str], alphabet: Iterable[str] | None
 ) -> tuple[tuple[str, ...], Ints, Floats, tuple[str, ...]]:
-    """Return alphabet, transitions, rewards and names; what is not said stays and pays 0."""
+    """Return alphabet, transitions, rewards and names; what no arrow mentions stays and pays 0."""
     lines = [_parsed(arrow) for arrow in arrows]
     if not lines:
         raise MachineError("from_arrows: no arrows; give at least one, such as 'a -x/1-> b'")
@@ -64,7 +64,7 @@ def tables(
 def said_arrows(
     arrows: list[str], alphabet: tuple[str, ...]
 ) -> dict[tuple[int, int], tuple[int, float]]:
-    """Return what arrows say, and no more: (state, symbol) -> (target, reward), by place.
+    """Return only what the arrows say: (state, symbol) -> (target, reward), by number.
 
     States are numbered in the order in which they are named, the initial one first.
     """
@@ -91,7 +91,7 @@ def _column(line: _Line, symbol: str, columns: dict[str, int]) -> int:
 
 
 def _parts(text: str) -> tuple[str, str, str] | None:
-    """Cut at the first ` -` and the last `-> `; None where one is missing, or lines break."""
+    """Cut at the first ` -` and the last `-> `; None if one is missing, or a line breaks."""
     opening = _OPENING.search(text)
     closing = [match.start() for match in _CLOSING.finditer(text)]
     if opening is None or not closing or closing[-1] <= opening.end():

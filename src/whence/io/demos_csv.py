@@ -1,4 +1,4 @@
-"""Demonstrations as a table in a text file, `*.csv` or `*.tsv`: a header, then one row a state.
+"""Demonstrations as a table in a text file, `*.csv` or `*.tsv`: a header, then one row per state.
 
 Cells are separated by commas, semicolons or tabs, whichever the header uses; quotes as usual.
 """
@@ -62,7 +62,7 @@ def read(data: bytes, source: str) -> Table:
 
 
 def _lines(text: str, separator: str, n_rows: int, n_lines: int) -> Ints:
-    """Return int64[R]: the line of each row; a quoted cell may hold line ends."""
+    """Return int64[R]: the line of each row; a quoted cell may hold line breaks."""
     if n_rows == n_lines:
         return np.arange(1, n_rows + 1)
     reader = csv.reader(io.StringIO(text), delimiter=separator, strict=True)
@@ -81,7 +81,7 @@ def _table(rows: list[list[str]], lines: Ints, source: str) -> Table:
         row = int(wrong[0])
         raise FormatError(
             f"{source}, line {lines[row]}: {lengths[row]} cells for {len(header)} columns; leave "
-            "a cell empty where there is nothing, and quote cells that hold the separator"
+            "a cell empty if it has no value, and quote cells that hold the separator"
         )
     cells: list[Any] = list(zip(*rows[1:], strict=True)) or [()] * len(header)
     return Table(source, dict(zip(header, cells, strict=True)), lines[1:], "line")

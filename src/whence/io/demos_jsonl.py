@@ -1,4 +1,4 @@
-"""Demonstrations as JSON lines, one episode a line.
+"""Demonstrations as JSON lines, one episode per line.
 
 `{"states": [...], "actions": [...], "labels": [...]?, "history": [...]?}`. Where the world is
 known, states and actions may be given by name.

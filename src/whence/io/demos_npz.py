@@ -64,7 +64,7 @@ def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrat
     for name, numbers in (("state_names", result.states), ("action_names", result.actions)):
         if name in names and len(names[name]) <= numbers.max(initial=-1):
             raise FormatError(
-                f"{source}: {len(names[name])} {name} for numbers up to {numbers.max()}; name all"
+                f"{source}: {len(names[name])} {name} for numbers up to {numbers.max()}; name each"
             )
     return replace(result, state_names=names.get("state_names"),
                    action_names=names.get("action_names"))  # fmt: skip

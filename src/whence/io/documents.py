@@ -36,7 +36,7 @@ def decode(data: bytes | str, kind: type[T], tag: str, source: str) -> T:
 
 
 def refuse_repeats(data: bytes | str, place: str) -> None:
-    """Refuse a valid JSON document with an object that says a key twice."""
+    """Refuse a valid JSON document in which an object has a key twice."""
     text = data if isinstance(data, str) else data.decode("utf-8")
     open_objects: list[set[str]] = []
     for match in _STRING_OR_BRACE.finditer(text):
@@ -47,7 +47,7 @@ def refuse_repeats(data: bytes | str, place: str) -> None:
         elif match[2] is not None:
             key = json.loads(match[1])
             if key in open_objects[-1]:
-                raise FormatError(f"{place}: the key {key!r} stands there twice; keep one")
+                raise FormatError(f"{place}: the key {key!r} appears twice; keep one")
             open_objects[-1].add(key)
 
 

@@ -27,9 +27,9 @@ _NOT_A_PROPOSITION = frozenset("!'\"\\#(), \t")
 
 
 class Formula(NamedTuple):
-    """Where a formula holds: at the symbols of `at`, and elsewhere at all but `but`.
+    """Where a formula holds: at the symbols in `at`, and at all others except those in `but`.
 
-    `but` None stands for nowhere else. No symbol at all, None, is never in `at` or `but`.
+    If `but` is None it holds nowhere else. A step without a symbol, None, is in neither.
     """
 
     at: set[str]
@@ -165,7 +165,7 @@ def _rule(text: str, place: str, line: int) -> Rule:
 
 
 def _formula(text: str, place: str) -> Formula:
-    """Read a disjunction of conjunctions, taking at most one proposition to hold."""
+    """Read a disjunction of conjunctions, assuming that at most one proposition holds."""
     at: set[str] = set()
     but: set[str] | None = None
     said: dict[str, None] = {}
@@ -183,7 +183,7 @@ def _formula(text: str, place: str) -> Formula:
 def _conjunction(text: str, said: dict[str, None], place: str) -> tuple[set[str], set[str]]:
     """Return the propositions that must hold and those that must not; add them to `said`.
 
-    A constant that is false is returned as a True that must not hold.
+    A false constant is returned as `True` among those that must not hold.
     """
     wanted: set[str] = set()
     unwanted: set[str] = set()

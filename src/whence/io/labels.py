@@ -77,7 +77,7 @@ def check_writable(machine: RewardMachine) -> None:
     ]:
         if not is_text(text):
             raise MachineError(
-                f"{what} {shown(text)} holds a lone surrogate, which no UTF-8 file can; rename it"
+                f"{what} {shown(text)} holds a lone surrogate, which UTF-8 cannot hold; rename it"
             )
 
 

@@ -31,7 +31,7 @@ def dumps(machine: RewardMachine) -> str:
 
 
 def loads(text: str, source: str) -> RewardMachine:
-    """Read the machine that a graph of whence's carries in a comment."""
+    """Read the machine from the comment of a graph that whence wrote."""
     return read_comment(text, source, MARK, dumps)
 
 

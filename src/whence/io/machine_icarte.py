@@ -82,7 +82,7 @@ def loads(text: str, source: str) -> RewardMachine:
 
 
 def _check_symbol(symbol: str) -> None:
-    """Refuse a symbol that is no proposition."""
+    """Refuse a symbol that cannot be a proposition."""
     reason = ""
     if symbol in ("True", "False"):
         reason = "it is a constant there"
@@ -228,7 +228,7 @@ def _states(content: RuleFile) -> list[int]:
 def _tables(
     content: RuleFile, states: list[int], alphabet: tuple[str, ...]
 ) -> tuple[Ints, Floats]:
-    """Return int[n, m] and float[n, m]; one state more where symbols fall off without an end."""
+    """Return int[n, m] and float[n, m]; one more state if an end is needed."""
     rows = {state: row for row, state in enumerate(states)}
     columns = {symbol: column for column, symbol in enumerate(alphabet)}
     end = next((rows[state] for state in states if content.is_end(state)), len(states))
@@ -249,7 +249,7 @@ def _tables(
 def _matches(
     content: RuleFile, state: int, alphabet: Iterable[str]
 ) -> list[tuple[Rule | None, list[str]]]:
-    """Return the symbols by the rule that they match first; None for no rule."""
+    """Return the symbols, grouped by the first rule that they match; None for no rule."""
     found: list[tuple[Rule | None, list[str]]] = []
     labels: set[str | None] = {None, *alphabet}
     for rule in content.rules.get(state, []):
@@ -275,7 +275,7 @@ def _matches(
 
 
 def _warn_of_payment(content: RuleFile, state: int, symbols: list[str]) -> None:
-    """Warn where the repository's loader pays for falling off, against its own note."""
+    """Warn if the repository's loader pays for a symbol without a rule, against its own note."""
     into_end = [rule for rule in content.rules.get(state, []) if content.is_end(rule.target)]
     if into_end and into_end[-1].reward:
         rule = into_end[-1]

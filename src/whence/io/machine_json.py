@@ -54,7 +54,7 @@ def loads(text: str, source: str) -> RewardMachine:
             if len(row) != len(document.alphabet):
                 raise FormatError(
                     f"{source}: {field}, state {state}: {len(row)} entries for an alphabet of "
-                    f"{len(document.alphabet)} symbols; give one entry a symbol"
+                    f"{len(document.alphabet)} symbols; give one entry per symbol"
                 )
     try:
         return RewardMachine(
@@ -67,8 +67,8 @@ def loads(text: str, source: str) -> RewardMachine:
 def comment(machine: RewardMachine, mark: str) -> str:
     """Return the machine as a comment of one line, for a drawing to carry.
 
-    Names are spelt in ASCII letters, digits and a few marks, all else by its code, so that none
-    can end the comment or mean something to the program that reads the drawing.
+    All but ASCII letters, digits and a few marks is written as codes, so that no name can end
+    the comment, or mean something to the program that reads the drawing.
     """
     text = json.dumps(json.loads(dumps(machine)), separators=(",", ":"))
     text = _QUOTES.sub(lambda found: _code(found[1]), text)
@@ -96,12 +96,11 @@ def read_comment(
     place = f"{source}, line {line}"
     if not said:
         raise FormatError(
-            f"{place}: no comment holds a machine, and a drawing is read only where whence wrote "
-            "it, from that comment; write the machine as .json or as .txt, the rules of the "
-            "reward_machines repository"
+            f"{place}: no comment holds a machine; of drawings, only those that whence wrote can "
+            "be read: use .json, or .txt in the format of the reward_machines repository"
         )
     if more:
-        raise FormatError(f"{source}, line {more[0][0]}: a second machine; keep one in a file")
+        raise FormatError(f"{source}, line {more[0][0]}: a second machine; keep one per file")
     machine = loads(said, place)
     try:
         drawn = draw(machine)
@@ -109,8 +108,8 @@ def read_comment(
         raise FormatError(f"{place}: {error}") from None
     if _squeezed(drawn) not in _squeezed(text):
         warnings.warn(
-            f"{place}: whence draws the machine of this comment differently; the comment is read "
-            "and the drawing is not: change the comment too, or write the file anew",
+            f"{place}: the drawing is not that of the machine in this comment, and only the "
+            "comment is read; change the comment too, or write the file again",
             WhenceWarning,
             stacklevel=2,
         )

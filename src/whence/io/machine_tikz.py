@@ -28,7 +28,7 @@ _ESCAPES = {
 MARK = "%"
 _LETTER = re.compile(r"[A-Za-z0-9*]")
 _HEIGHT = 3.0  # from one state of a layer to the next, in centimetres
-_CLEAR = 1.0  # how far a line should keep from the states it does not join
+_CLEAR = 1.0  # how far a line should stay from the states it does not join
 _BENDS = (0, 20, -20, 35, -35, 50, -50, 65, -65, 80, -80)
 _ROUTED = 60  # states; beyond, lines bend by a simple rule
 
@@ -59,7 +59,7 @@ def dumps(machine: RewardMachine) -> str:
 
 
 def loads(text: str, source: str) -> RewardMachine:
-    """Read the machine that a picture of whence's carries in a comment."""
+    """Read the machine from the comment of a picture that whence wrote."""
     return read_comment(text, source, MARK, dumps)
 
 
@@ -154,8 +154,10 @@ def _edge(source: int, target: int, spots: list[_Spot], both_ways: bool) -> str:
 def _bend(source: int, target: int, spots: list[_Spot], both_ways: bool) -> int:
     """Return the angle by which an arrow leaves the straight line; left is positive."""
     choices = [bend for bend in _BENDS if bend > 0] if both_ways else list(_BENDS)
+    if len(spots) > _ROUTED:
+        return choices[0]
     others = [spot for state, spot in enumerate(spots) if state not in (source, target)]
-    if len(spots) > _ROUTED or not others:
+    if not others:
         return choices[0]
     points = np.array([point for spot in others for point in _obstacles(spot)])
     clearances = [_clearance(spots[source], spots[target], bend, points) for bend in choices]

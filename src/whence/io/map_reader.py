@@ -15,7 +15,7 @@ FLOOR, SOLID = ".", "#"
 RESERVED = frozenset("+-|# ")
 _COORDINATE = re.compile(r"[0-9]{1,9}")
 LEAST_CHECKED = 10**6  # places of a drawing
-MOST_FILLED = 8  # places of a drawing, most of them blank, for one that is drawn
+MOST_FILLED = 8  # places of a drawing for each one that is not blank
 DEFAULT_ACTIONS = ("up", "right", "down", "left")
 
 
@@ -123,7 +123,7 @@ def _split(text: str, source: str) -> tuple[_Header, _Drawing]:
         place = f"{source}, line {number}"
         if not colon or key not in _KEYS:
             raise FormatError(
-                f"{place}: {content!r} is no header line; known are {', '.join(_KEYS)}, "
+                f"{place}: {content!r} is not a header line; known are {', '.join(_KEYS)}, "
                 "then 'map:' and the drawing"
             )
         if key in seen:
@@ -150,7 +150,7 @@ def _drawing(lines: list[str], first_line: int, source: str) -> _Drawing:
 
 
 def _check_ragged(lines: list[str], width: int, first_line: int, source: str) -> None:
-    """Refuse a drawing of which hardly anything is drawn, before it is filled up."""
+    """Refuse, before its lines are padded, a drawing that is nearly all blank."""
     drawn = sum(map(len, lines))
     if len(lines) * width > LEAST_CHECKED + MOST_FILLED * drawn:
         row = next(row for row, line in enumerate(lines) if len(line) < width)

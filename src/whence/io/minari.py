@@ -79,7 +79,7 @@ def _opened(dataset: Any) -> tuple[Any, str]:
         return minari.load_dataset(str(dataset)), str(dataset)
     except (OSError, ValueError, KeyError, AssertionError) as error:
         raise FileError(
-            f"{dataset}: no dataset of Minari: {error}; give an id of `minari list local`, or "
+            f"{dataset}: not a Minari dataset: {error}; give an id of `minari list local`, or "
             "a folder"
         ) from None
 
@@ -100,7 +100,7 @@ def _records(episodes: Iterator[Any], *, named: bool) -> Iterator[Record]:
 
 
 def _text(value: Any) -> Any:
-    """Return strings, which come back as bytes, as strings; an empty one is nothing."""
+    """Return strings, which come back as bytes, as strings; an empty one becomes None."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     return None if value == "" else value

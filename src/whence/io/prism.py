@@ -4,7 +4,7 @@ A state of the model is (s, y, paid): the world's state, the machine's, and whet
 led here was paid. Only what can be reached is written. Where the world starts in several states,
 a first state with s = -1 leads to them.
 
-    NAME.sta    the values of the variables      NAME.lab    init, paid, and one label a symbol
+    NAME.sta    the values of the variables      NAME.lab    init, paid, and one label per symbol
     NAME.tra    state choice successor probability action
     NAME.trew   state choice successor reward, where it is not 0
 """

@@ -1,4 +1,4 @@
-"""Demonstrations as the columns of a table: one row a state, with the action taken in it."""
+"""Demonstrations as the columns of a table: one row per state, with the action taken in it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def columns(demos: Demonstrations, mdp: LabeledMDP | None = None) -> dict[str, l
     empty = np.flatnonzero(lengths == 0)
     if len(empty):
         raise DemonstrationsError(
-            f"{demos.place(int(empty[0]))}: no states; a table cannot hold it, save as .jsonl"
+            f"{demos.place(int(empty[0]))}: no states; a table cannot hold it; save as .jsonl"
         )
     if mdp is not None:
         demos.check(mdp).raise_any()

@@ -1,7 +1,7 @@
-"""Demonstrations from the rows of a table: one row a state, with the action taken in it.
+"""Demonstrations from the rows of a table: one row per state, with the action taken in it.
 
 Columns hold the episode, the step, the state, the action taken there and the state's label.
-Rows may come in any order where there are steps; an episode's last row may leave the action out.
+Rows may come in any order if there are steps; an episode's last row may leave the action out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SHOWN = 8
 
 
 class ColumnNames(NamedTuple):
-    """What the columns are called; None: `step` or `label`, where there is such a column."""
+    """What the columns are called; None: `step` or `label`, if there is such a column."""
 
     episode: str = "episode"
     step: str | None = None
@@ -56,7 +56,7 @@ class Table:
     owner: tuple[str, str] | None = None
 
     def place(self, row: int, column: str) -> str:
-        """Return how messages call a cell."""
+        """Return what messages call a cell."""
         first = ""
         if self.owner is not None:
             first = f", {self.owner[0]} {self.columns[self.owner[1]][row]}"
@@ -64,7 +64,7 @@ class Table:
 
 
 class Coded(NamedTuple):
-    """A column as codes: `codes` int64[R] into `values`, -1 where nothing stands."""
+    """A column as codes: `codes` int64[R] into `values`, -1 for an empty cell."""
 
     name: str
     values: tuple[str, ...]
@@ -160,7 +160,7 @@ def _listed(column: Any) -> list[Any]:
 
 
 def coded(name: str, values: Sequence[Any], table: Table) -> Coded:
-    """Return a column as codes, numbered as first met."""
+    """Return a column as codes, numbered in order of appearance."""
     try:
         raw = {value: number for number, value in enumerate(dict.fromkeys(values))}
         codes = np.fromiter(map(raw.__getitem__, values), np.int64, len(values))
@@ -168,7 +168,7 @@ def coded(name: str, values: Sequence[Any], table: Table) -> Coded:
         row = next(i for i, value in enumerate(values) if not _hashable(value))
         raise DemonstrationsError(
             f"{table.place(row, name)}: {type(values[row]).__name__} is not a name; give one "
-            "string or number a row, or discretise it first"
+            "string or number per row, or discretise it first"
         ) from None
     texts = [_text(value) for value in raw]
     index: dict[str, int] = {}
@@ -185,7 +185,7 @@ def _hashable(value: object) -> bool:
 
 
 def _text(value: Any) -> str | None:
-    """Return a value as a name, or None where nothing stands."""
+    """Return a value as a name, or None for an empty cell."""
     if value is None or type(value).__name__ in MISSING:
         return None
     if isinstance(value, np.generic):
@@ -246,7 +246,7 @@ def _steps(table: Table, step: Coded) -> Ints:
 
 
 def _ordered(rows: _Rows) -> _Rows:
-    """Return the rows episode by episode, as first met, and step by step within one."""
+    """Return the rows by episode, in order of appearance, and by step within each."""
     codes = rows.episode.codes
     if rows.step is None:
         return rows.at(np.argsort(codes, kind="stable"))
@@ -254,7 +254,7 @@ def _ordered(rows: _Rows) -> _Rows:
 
 
 def _without_repeats(table: Table, rows: _Rows) -> _Rows:
-    """Leave out rows that say the same again; refuse those that contradict each other."""
+    """Leave out rows that repeat another; refuse those that contradict each other."""
     if rows.step is None:
         return rows
     again = (np.diff(rows.episode.codes) == 0) & (np.diff(rows.step) == 0)
@@ -302,7 +302,7 @@ def _without_gaps(table: Table, rows: _Rows, gaps: str) -> _Rows:
     kept = np.arange(len(rows.number)) < start[rows.episode.codes]
     warnings.warn(
         f"{table.source}: {len(np.unique(rows.episode.codes[behind]))} episodes lack a step; "
-        f"{int((~kept).sum())} rows behind it are left out, since what was read is not known",
+        f"{int((~kept).sum())} rows after it are left out, since what was read is not known",
         WhenceWarning,
         stacklevel=4,
     )
@@ -376,7 +376,7 @@ def _cell(column: Coded, row: int) -> str:
 
 
 def _labels(label: Coded | None) -> tuple[tuple[str, ...], Ints | None]:
-    """Return the alphabet, sorted, and the label of each row; an empty column counts as none."""
+    """Return the alphabet, sorted, and the label of each row; an empty column is no column."""
     if label is None or not len(label.values):
         return (), None
     order = sorted(range(len(label.values)), key=label.values.__getitem__)

@@ -1,7 +1,7 @@
 """Demonstrations from trajectories: anything with observations and actions.
 
 A trajectory has `obs`, T + 1 (or T) observations, `acts`, T actions, and optionally `infos`.
-What observations and actions stand for is said by functions, unless they are whole numbers.
+Functions say what observations and actions stand for, unless they are whole numbers.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def from_records(
 def records_of(trajectories: Iterable[Any]) -> Iterable[Record]:
     """Return objects, or mappings, with `obs` and `acts` as records.
 
-    Of infos there is one an action, about the observation that the action led to, or one an
+    `infos` has one entry per action, about the observation that it led to, or one per
     observation.
     """
     for number, each in enumerate(trajectories):

@@ -78,7 +78,7 @@ def loads(data: bytes, source: str) -> LabeledMDP:
 
 
 def placed(error: WhenceError, source: str) -> str:
-    """Return an error's message with the file in front, once."""
+    """Return an error's message, with the file's name in front exactly once."""
     message = str(error)
     return message if message.startswith(source) else f"{source}: {message}"
 

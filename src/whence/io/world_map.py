@@ -18,7 +18,7 @@ A header of `key: value` lines, then `map:` and the drawing:
 A line that holds `-` or `+` only (and spaces or `|`) is a row of walls; a column that holds `|`
 or `+` is a column of walls. Between two cells, a wall is `-` or `|` and an opening a space.
 All other places are cells: `.` is blank floor, `#` is solid. The drawing may leave walls out
-altogether: around the grid there always is one. x counts to the right and y upward from 0.
+altogether: there is always one around the grid. x counts to the right and y upward from 0.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _header(mdp: LabeledMDP, grid: Grid, marks: list[str], slip: float) -> list[
 
 
 def _slips(mdp: LabeledMDP) -> list[float]:
-    """Return what the slip may be: the rarest step is one sideways, both, or the meant one."""
+    """Return candidates for the slip: the rarest step goes to one side, to either, or as meant."""
     rarest = float(mdp.probabilities.min())
     found = [0.0] if mdp.is_deterministic else [2 * rarest, rarest, 1 - rarest]
     tidy = [round(slip, 12) for slip in found]
@@ -102,7 +102,7 @@ def _slips(mdp: LabeledMDP) -> list[float]:
 
 
 def _rows(mdp: LabeledMDP, grid: Grid, marks: list[str]) -> list[str]:
-    """Draw walls in lines of their own wherever there is one between two rows or columns."""
+    """Draw walls on lines of their own wherever two rows or columns have any between them."""
     walls = set(grid.walls)
     beside = {x for x, _, side in walls if side == "right"}
     above = {y for _, y, side in walls if side == "up"}

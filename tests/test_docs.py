@@ -50,7 +50,7 @@ def _resolves(name: str) -> bool:
             continue
         try:
             functools.reduce(getattr, parts[length:], found)
-        except AttributeError:
+        except (AttributeError, DeprecationWarning):  # gone, or about to go
             return False
         return True
     return False
@@ -66,6 +66,7 @@ def test_a_name_that_is_gone_is_noticed() -> None:
     assert _resolves("whence.LabeledMDP.load")
     assert not _resolves("whence.LabeledMDP.lode")
     assert not _resolves("whence.nowhere.load")
+    assert not _resolves("whence.telling_sequences")  # an old name, with a warning
 
 
 def test_paths_in_the_docs_exist() -> None:

@@ -10,10 +10,12 @@ import pytest
 import whence
 from runs import small
 from whence.errors import ArgumentError, FileError, FormatError
-from whence.runs import checkpoint, journal, searching
+from whence.runs import checkpoint, journal, lock, searching
 from whence.runs.events import Event, OnEvent
 from whence.runs.signals import Stopped
 from whence.search import tape
+
+HOLDING = (lock.NAME, lock.HOLDER)  # the files that change when a finished run is opened
 
 
 class _KillError(Exception):
@@ -157,7 +159,9 @@ def test_minutes_are_counted_over_all_sittings(tmp_path: Path) -> None:
 def test_a_finished_run_is_left_as_it_is(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     run = small.infer("tempering", folder=folder)
-    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.name != "lock"}
+    before = {
+        path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.name not in HOLDING
+    }
     again = whence.resume(folder)
     assert again.score == run.score
     kept = whence.load(folder)
@@ -165,7 +169,7 @@ def test_a_finished_run_is_left_as_it_is(tmp_path: Path) -> None:
     assert kept.job.pairs[0][0] == small.world()
     assert kept.job.pairs[0][1] == small.demonstrations(small.world())
     assert before == {
-        path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.name != "lock"
+        path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.name not in HOLDING
     }
 
 
@@ -226,7 +230,7 @@ def test_a_second_process_is_refused_by_number(tmp_path: Path) -> None:
             whence.resume(folder)
 
     small.infer("tempering", folder=folder, on_event=look)
-    (folder / "lock").write_text("99999999\n")  # who held it is gone
+    (folder / "process").write_text("99999999\n")  # who held it is gone
     assert whence.resume(folder).steps == 60
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from whence import Posterior, evaluate, expert_policy
+from whence import Posterior, Prior, evaluate, expert_policy
 from whence.errors import ArgumentError
 from whence.paper.growing import KINDS, Growing, growing, rivals, sizes, task_of
 
@@ -69,8 +68,9 @@ def test_demonstrations_tell_a_task_from_what_is_one_change_away() -> None:
     demos = world.demonstrations(0)
     posterior = Posterior(world.mdp, demos, expert=world.expert, rewards=world.rewards)
     assert rivals(posterior, world.task) == []
+    flat = Prior(p_self=1 / 3, p_zero=1 / 2)  # every machine of three states is as likely
     none = Posterior(
-        world.mdp, demos.subset(np.arange(0)), expert=world.expert, rewards=world.rewards
+        world.mdp, demos.subset([]), expert=world.expert, rewards=world.rewards, prior=flat
     )
     found = rivals(none, world.task)
     assert found

@@ -26,6 +26,17 @@ def test_no_modules_import_each_other(whence: Package) -> None:
     assert modules.cycles(whence) == []
 
 
+def test_modules_and_functions_stay_small(whence: Package) -> None:
+    long = {name: size for name, size in modules.lengths(whence).items() if size > 400}
+    assert long == {}
+    assert modules.long_functions(whence, 60) == []
+
+
+def test_the_top_level_holds_the_rooms_and_little_else(whence: Package) -> None:
+    top = {name for name in whence.files if name and "." not in name}
+    assert top - set(modules.ROOMS) == {"__main__", "_arrays", "_files", "errors", "worlds"}
+
+
 def test_the_contract_names_the_rooms_in_their_order(whence: Package) -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     (contract,) = settings["tool"]["importlinter"]["contracts"]

@@ -145,7 +145,7 @@ def test_starts_and_policies_speak_the_names_of_the_log(tmp_path: Path) -> None:
         warnings.simplefilter("ignore", WhenceWarning)
         policy = whence.plan(mdp, task, discount=0.9)
     assert policy.act(mdp.names[0], "b") == mdp.actions[0]
-    with pytest.raises(ArgumentError, match="state 'attic': there is none of that name"):
+    with pytest.raises(ArgumentError, match="state 'attic': nothing has that name"):
         policy.act("attic")
 
 

@@ -80,7 +80,7 @@ def open_questions(
     Args:
         sample: the machines that remain possible.
         expert: who would demonstrate; by default the sample's mean expert.
-        most: stop after so many sequences.
+        most: how many sequences to return at most.
         longest: the longest sequence to look at.
         nodes: how many places to search before giving up.
         length: the steps of the demonstration to be made.

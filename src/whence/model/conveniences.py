@@ -56,7 +56,7 @@ class WorldMethods:
             alphabet: the symbols; by default those of the labels, in order of appearance.
             actions: a name for each.
             initial: where episodes start, where a table comes without `initial_state_distrib`.
-            steps: explore so many steps and estimate a model, in place of a table.
+            steps: how many steps to explore, to estimate a model in place of a table.
             seed: of the exploration.
         """
         from whence.envs import need_gymnasium

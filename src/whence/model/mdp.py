@@ -195,7 +195,7 @@ class LabeledMDP(WorldMethods):
         return seen
 
     def _followed(self, frontier: list[int], seen: Bools) -> Ints:
-        """Walk on from a few states, one by one, until they are many or there are none.
+        """Walk on from a few states, one at a time, until there are many of them or none is left.
 
         Corridors are as deep as they are long: an array operation a step would cost too much.
         """

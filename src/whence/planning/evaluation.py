@@ -61,7 +61,7 @@ def evaluate(
         policy: from `plan` or `expert_policy`; its discount also makes the reference.
         truth: the machine that pays.
         length: the number of steps.
-        episodes: simulate so many episodes too, as the paper does.
+        episodes: how many episodes to simulate as well, as the paper does.
         seed: of that simulation.
     """
     check_size(episodes, length)

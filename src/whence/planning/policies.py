@@ -131,7 +131,7 @@ def _place(value: str | int, names: tuple[str, ...], what: str) -> int:
     if not isinstance(value, str) and 0 <= value < len(names):
         return int(value)
     raise ArgumentError(
-        f"{what} {value!r}: there is none of that name; give one of {', '.join(names[:8])}"
+        f"{what} {value!r}: nothing has that name; give one of {', '.join(names[:8])}"
         + (", ..." if len(names) > 8 else "")
         + f" or a number from 0 to {len(names) - 1}"
     )

@@ -130,7 +130,7 @@ def _initial(mdp: LabeledMDP, draws: Floats) -> Ints:
 
 
 def check_size(episodes: int, length: int) -> None:
-    """Refuse numbers of episodes and steps that are none, or too many."""
+    """Refuse numbers of episodes and steps that are negative or too large."""
     for name, value in (("episodes", episodes), ("length", length)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
             raise ArgumentError(f"{name} is {value!r}; give a whole number of at least 0")

@@ -43,7 +43,7 @@ class Part(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Spacing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How many items a tape was offered, and every which one it keeps."""
+    """How many items a tape was offered, and the distance between those that it keeps."""
 
     offered: int
     every: int
@@ -60,7 +60,7 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
         seconds: spent so far.
         stopped: why the search ended, or null.
         generator: the state of the generator; whole numbers in words, since they are long.
-        rows: how many rows of the trace were offered so far, and every which one is kept.
+        rows: how many rows of the trace were offered so far, and how far apart the kept ones are.
         records: the same of records.
         parts: the files of steps, in order.
     """
@@ -271,13 +271,13 @@ def _tape(blocks: list[T], spacing: Spacing, source: str) -> Tape[T]:
     offered, every = spacing.offered, spacing.every
     tape = Tape(blocks, offered=offered, every=every)
     if every < 1 or offered < 0 or every & (every - 1) or len(tape) != -(-offered // every):
-        raise FormatError(f"{source}: a count of steps makes no sense; {_CURE}")
+        raise FormatError(f"{source}: the counts of steps contradict each other; {_CURE}")
     return tape
 
 
 def _plain(name: str, source: str) -> str:
     if not re.fullmatch(r"\d{6,18}\.npz", name):
-        raise FormatError(f"{source}: {name!r} is no file of steps; {_CURE}")
+        raise FormatError(f"{source}: {name!r} is not the name of a file of steps; {_CURE}")
     return name
 
 
@@ -285,7 +285,7 @@ def _set_generator(rng: np.random.Generator, document: dict[str, Any], source: s
     try:
         rng.bit_generator.state = _numbers(document)
     except (ValueError, TypeError, KeyError, OverflowError):
-        raise FormatError(f"{source}: the generator's state makes no sense; {_CURE}") from None
+        raise FormatError(f"{source}: the generator's state is damaged; {_CURE}") from None
 
 
 def _words(value: Any) -> Any:

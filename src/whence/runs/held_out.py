@@ -104,7 +104,7 @@ def held_out(
         worlds: each world with its demonstrations.
         fix: arrows that were known to the run.
         discounts: those that the run chose among, where it did; by default the usual ones.
-        minutes: inference on the training episodes takes at most so many. Tempering also makes
+        minutes: how long inference on the training episodes may take. Tempering also makes
             at most 5,000 steps; as long as the minutes are not reached, the result is the same
             every time.
         threads: how many to use; all cores by default.

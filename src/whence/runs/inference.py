@@ -68,14 +68,14 @@ def infer(
         discount: in place of the expert's: a number, `infer`, or the values to choose among.
         rewards: the levels that machines may pay.
         prior: over machines; the paper's by default.
-        temperature: at which scores are compared; 1, the Bayesian posterior, by default.
+        temperature: scores are compared at it; 1, the Bayesian posterior, by default.
         method: `tempering`, `annealing`, the paper's, or `exhaustive`, every machine.
         settings: the method's, such as `Tempering(rungs=30)` or `Annealing.preset("coffee")`.
         init: a machine to start from.
         fix: arrows that are known, such as "a -c-> b", first the initial state.
         seed: of every random choice.
         steps: at most, in place of the settings'.
-        minutes: stop after so many, even if there are steps left.
+        minutes: stop after this time, even if there are steps left.
         threads: how many to use; all cores by default. The result does not depend on it.
         folder: a new folder to keep the run in, so that it survives a kill: see `resume`.
         checkpoint: seconds between two checkpoints in the folder; 10 by default.

@@ -110,7 +110,7 @@ def check_steps(settings: Any, steps: int) -> None:
 
 
 def check_minutes(minutes: float) -> None:
-    """Refuse a time that is none."""
+    """Refuse a time that is not a finite number above 0."""
     if not 0 < minutes < math.inf:
         raise ArgumentError(f"minutes is {minutes}; give a finite number above 0")
 

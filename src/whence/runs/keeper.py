@@ -160,6 +160,6 @@ def check_free(path: str | os.PathLike[str]) -> None:
 
 
 def check_every(every: float | None) -> None:
-    """Refuse a time between checkpoints that is none."""
+    """Refuse a time between checkpoints that is negative or not a number."""
     if every is not None and not every >= 0:
         raise ArgumentError(f"checkpoint is {every}; give a number of seconds, at least 0")

@@ -65,7 +65,7 @@ class Search:
         return stopped
 
     def tell(self, kind: str) -> None:
-        """Tell who watches, and the journal."""
+        """Tell the callback and the journal what happened."""
         if self.keeper is None and self.on_event is None:
             return
         event = self.event(kind)

@@ -177,7 +177,7 @@ def barrier(rejection: npt.ArrayLike) -> float:
 
 
 def trips_predicted(rejection: npt.ArrayLike, scans: int) -> float:
-    """Return the round trips that so many scans make, if local moves forget at every rung.
+    """Return how many round trips a number of scans makes, if local moves forget at every rung.
 
     scans / (2 + 2 sum of r / (1 - r)), with r the rejection rate of each pair of neighbours.
     """

@@ -110,7 +110,7 @@ class Problem:
             if max(state, target) >= self.sizes[0]:
                 raise ArgumentError(
                     f"fix: the known arrows name {max(state, target) + 1} states; allow machines "
-                    f"of at least so many (states is {spelled(self.sizes)})"
+                    f"with at least that many (states is {spelled(self.sizes)})"
                 )
             if not any(math.isclose(reward, level) for level in levels):
                 raise ArgumentError(

@@ -16,7 +16,7 @@ NEIGHBOURS = ("several", "one")
 
 @dataclass(frozen=True)
 class Annealing:
-    """How annealing goes about; by default as on the paper's coffee world.
+    """The settings of annealing; by default those of the paper's coffee world.
 
     Attributes:
         t0: the first temperature, T0.
@@ -108,7 +108,7 @@ PRESETS = {
 
 @dataclass(frozen=True)
 class Tempering:
-    """How parallel tempering goes about.
+    """The settings of parallel tempering.
 
     Attributes:
         ladders: independent ladders.
@@ -150,14 +150,14 @@ class Tempering:
 
 @dataclass(frozen=True)
 class Exhaustive:
-    """How the exact posterior is computed.
+    """The settings of the exact posterior.
 
     Attributes:
         temperature: T, divides log likelihoods.
         batch: machines that are scored together, a step.
-        limit: refuse where there are more machines.
-        nats: keep a machine whose log weight is within so many of the best one's.
-        keep: keep at most so many machines, the heaviest.
+        limit: refuse to score more machines than this.
+        nats: how far below the best machine's a log weight may lie for the machine to be kept.
+        keep: how many machines to keep at most, the heaviest ones.
     """
 
     temperature: float = 1.0

@@ -45,7 +45,7 @@ def propose(rng: np.random.Generator, machines: Machines, space: Space) -> tuple
 
 
 def merged(machines: Machines, a: Ints, b: Ints) -> tuple[Machines, Bools]:
-    """Return machines whose arrows to b lead to a, but for row b, and bool[B, n, 1]: not row b."""
+    """Lead all arrows to b, except those in row b, to a; also return bool[B, n, 1]: not row b."""
     states = np.arange(machines.transitions.shape[1])[None, :, None]
     elsewhere = (states != b[:, None, None]) & (states < machines.n_states[:, None, None])
     to_b = machines.transitions == b[:, None, None]

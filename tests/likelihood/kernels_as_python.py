@@ -61,6 +61,10 @@ REPLACED: dict[str, Any] = {
     "minus": lambda a, b: a - b,
     "larger": lambda a, b: np.where(a > b, a, b),
     "smaller": lambda a, b: np.where(a < b, a, b),
+    "over": lambda a, b: a / b,
+    "better": lambda new, old, chosen, other: np.where(new > old, chosen, other),
+    "scaled": lambda number, power: np.ldexp(number, power.astype(np.int64)),
+    "exponent": lambda number: np.floor(np.log2(number) + 0.5),
 }
 
 for _name, _function in REPLACED.items():

@@ -65,8 +65,8 @@ def test_every_kernel_that_is_kept_bears_the_stamp() -> None:
             if path is not None:
                 kept[name] = value._cache
     assert kept.keys() == {
-        "canonical_batch", "depth_first", "grow_tiles", "nearest_first", "score_batch",
-        "walk_policy", "walk_trie",
+        "backwards", "canonical_batch", "depth_first", "grow_tiles", "longest", "nearest_first",
+        "peel", "read_hubs", "score_batch", "solve_hubs", "walk_back", "walk_policy", "walk_trie",
     }  # fmt: skip
     assert all(isinstance(cache, KernelCache) for cache in kept.values())
 

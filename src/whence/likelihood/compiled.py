@@ -183,12 +183,12 @@ def _seen(world: Layout, discount: float) -> World:
     )
 
 
-def _placed(evidence: Evidence, world: Layout) -> Cells:
-    """Return the evidence with states by their position, and with short numbers where they do."""
+def placed(evidence: Evidence, visited: Ints, n_actions: int) -> Cells:
+    """Return the evidence with other numbers for visited states, and short ones where they do."""
     short = np.int32 if len(evidence.cell_key) < 2**31 else np.int64
-    place, action = np.divmod(evidence.cell_key, world.n_actions)
+    place, action = np.divmod(evidence.cell_key, n_actions)
     return Cells(
-        visited=frozen_own(world.position[evidence.visited]),
+        visited=frozen_own(visited),
         parent=frozen_own(evidence.parent.astype(short)),
         symbol=frozen_own(evidence.symbol.astype(short)),
         subtree_end=frozen_own(evidence.subtree_end.astype(short)),
@@ -223,18 +223,15 @@ class CompiledEngine:
         self.threads = threads or threads_available()
         self.layout = layout(mdp) if world is None else world
         self.world = _seen(self.layout, discount)
-        self.cells = _placed(evidence, self.layout)
+        self.cells = placed(evidence, self.layout.position[evidence.visited], mdp.n_actions)
+
+    def at(self, discount: float) -> CompiledEngine:
+        """Return the same engine for an expert of another discount."""
+        return CompiledEngine(self.mdp, self.evidence, discount, self.threads, self.layout)
 
     def canonical(self, transitions: Ints, rewards: Floats) -> tuple[Ints, Floats, Ints]:
         """Return the canonical tables, int64[B, n, m] and float64[B, n, m], and state counts."""
-        return canonical_tables(transitions, rewards, self.readable())
-
-    def readable(self) -> Bools:
-        """Return bool[m]: the symbols that the world or the demonstrations show."""
-        result = np.zeros(len(self.mdp.alphabet), dtype=np.bool_)
-        for seen in (self.mdp.labels, self.evidence.symbol):
-            result[seen[seen >= 0]] = True
-        return result
+        return canonical_tables(transitions, rewards, readable(self.mdp, self.evidence))
 
     def log_likelihood(
         self,
@@ -286,23 +283,32 @@ class CompiledEngine:
                 space(self.world, n), results,
             )  # fmt: skip
 
-        self._spread(part, size, max(LANES // n, 1))
+        spread(part, size, max(LANES // n, 1), self.threads)
         return results
 
-    def _spread(self, part: Callable[[int, int], None], size: int, seats: int) -> None:
-        """Run `part(start, stop)` over all machines, in pieces that fill packs of `seats`."""
-        if self.threads == 1 or size <= 2 * seats:
-            part(0, size)
-            return
-        pieces = min(4 * self.threads, max(self.threads, size // (8 * seats)))
-        edges = np.linspace(0, size, pieces + 1).astype(np.int64).tolist()
-        list(_pool(self.threads, os.getpid()).map(part, edges[:-1], edges[1:]))
+
+def spread(part: Callable[[int, int], None], size: int, seats: int, threads: int) -> None:
+    """Run `part(start, stop)` over all machines, in pieces that fill packs of `seats`."""
+    if threads == 1 or size <= 2 * seats:
+        part(0, size)
+        return
+    pieces = min(4 * threads, max(threads, size // (8 * seats)))
+    edges = np.linspace(0, size, pieces + 1).astype(np.int64).tolist()
+    list(_pool(threads, os.getpid()).map(part, edges[:-1], edges[1:]))
 
 
 @lru_cache(maxsize=4)
 def _pool(threads: int, process: int) -> ThreadPoolExecutor:
     """Return threads that wait for work; a forked process gets its own."""
     return ThreadPoolExecutor(threads)
+
+
+def readable(mdp: LabeledMDP, evidence: Evidence) -> Bools:
+    """Return bool[m]: the symbols that the world or the demonstrations show."""
+    result = np.zeros(len(mdp.alphabet), dtype=np.bool_)
+    for seen in (mdp.labels, evidence.symbol):
+        result[seen[seen >= 0]] = True
+    return result
 
 
 def canonical_tables(

@@ -18,7 +18,8 @@ import numpy.typing as npt
 from whence._arrays import Floats, Ints
 from whence.errors import ArgumentError, MachineError
 from whence.likelihood.cache import bands, keys_of, shared
-from whence.likelihood.compiled import CompiledEngine, canonical_tables
+from whence.likelihood.compiled import canonical_tables
+from whence.likelihood.engines import Engine, engine_for
 from whence.likelihood.evidence import compile_evidence
 from whence.likelihood.steps import steps
 from whence.model.demos import Demonstrations
@@ -104,7 +105,7 @@ class Posterior:
             for world, _ in pairs
         ]
         self._engines = [
-            CompiledEngine(world, evidence, expert.discount, threads)
+            engine_for(world, evidence, expert.discount, threads)
             for (world, _), evidence in zip(pairs, self.evidence, strict=True)
         ]
         self._remembered: dict[bytes, float] = {}
@@ -157,12 +158,7 @@ class Posterior:
         if expert.discount != self.expert.discount:
             result.stats = Stats()
             result._remembered = {}
-            result._engines = [
-                CompiledEngine(
-                    engine.mdp, engine.evidence, expert.discount, engine.threads, engine.layout
-                )
-                for engine in self._engines
-            ]
+            result._engines = [engine.at(expert.discount) for engine in self._engines]
         return result
 
     def in_worlds(self, worlds: Sequence[LabeledMDP]) -> Posterior:
@@ -276,14 +272,14 @@ class Posterior:
 
     def _in_world(
         self, number: int, tables: tuple[Ints, Floats]
-    ) -> tuple[CompiledEngine, tuple[Ints, Floats, Ints]]:
+    ) -> tuple[Engine, tuple[Ints, Floats, Ints]]:
         """Return a world's engine, and machines in the canonical form that it scores."""
         engine, columns = self._engines[number], self._columns[number]
         return engine, engine.canonical(tables[0][:, :, columns], tables[1][:, :, columns])
 
     def _solved(
         self,
-        engine: CompiledEngine,
+        engine: Engine,
         canonical: tuple[Ints, Floats, Ints],
         band: Floats,
         experts: tuple[Floats, Floats],

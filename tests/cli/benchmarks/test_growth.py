@@ -15,6 +15,7 @@ TINY = Sizes(
     machine_states=(1, 2, 3),
     steps=(200, 1_000, 5_000),
     machines=6,
+    grids=(10_000, 20_000),
     threads=(1, 2),
     batch=10,
 )
@@ -28,8 +29,10 @@ def tiny() -> Growth:
 
 
 def test_every_figure_is_finite_and_positive(tiny: Growth) -> None:
-    series = (tiny.worlds, tiny.machine_states, tiny.demonstrations, tiny.threads)
-    assert [len(points) for points in series] == [3, 3, 3, 2]
+    series = (
+        tiny.worlds, tiny.machine_states, tiny.demonstrations, tiny.threads, tiny.deterministic
+    )  # fmt: skip
+    assert [len(points) for points in series] == [3, 3, 3, 2, 2]
     for points in series:
         for point in points:
             figures = {k: v for k, v in asdict(point).items() if v is not None}
@@ -53,6 +56,13 @@ def test_worlds_are_as_large_as_asked_and_scored_by_the_same_machines(tiny: Grow
     assert {p.machines for p in tiny.worlds} == {2}
     for p in tiny.worlds:
         assert p.nanoseconds * p.transitions == pytest.approx(1e3 * p.microseconds)
+
+
+def test_grids_without_slip_have_the_same_demonstrations(tiny: Growth) -> None:
+    small, large = tiny.deterministic
+    assert (small.states, large.states) == (10_000, 142**2)
+    assert small.cells == large.cells
+    assert small.kept_megabytes < small.map_megabytes < large.map_megabytes
 
 
 def test_a_batch_of_one_state_machines_holds_no_copies() -> None:
@@ -81,6 +91,7 @@ def test_sizes_are_powers_of_ten_within_the_bound() -> None:
     sizes = growth.sizes_up_to(20_000, machines=7)
     assert sizes.worlds == (100, 1_000, 10_000)
     assert sizes.steps == (1_000, 10_000, 100_000)
+    assert sizes.grids == (10_000,)
     assert growth.sizes_up_to(10**6, 7).worlds[-1] == 10**6
     assert growth.sizes_up_to(10**6, 7).steps[-1] == 10**7
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from whence.cli.benchmarks.growth import TASK, open_grid
+from whence.cli.benchmarks.grids import TASK
+from whence.cli.benchmarks.growth import open_grid
 
 
 @pytest.mark.parametrize(("states", "side", "labelled"), [(9, 3, 3), (100, 10, 3), (1000, 32, 10)])

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from whence.cli.benchmarks.grids import ACTIONS, ALPHABET, SMALLEST_GRID, TASK, grid_point
 from whence.cli.benchmarks.series import (
     Growth,
     Rise,
@@ -27,7 +28,6 @@ from whence.model.canonical import breadth_first, renumber
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
 from whence.model.grid import Grid
-from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.model.prior import Prior
 from whence.paper.worlds import World, coffee
@@ -42,15 +42,8 @@ RISES_FROM = 10_000
 NOISE = 0.05  # of the solve: a smaller share cannot be told apart from it
 
 # Open grids: worlds of any size that are alike.
-ALPHABET = ("a", "b", "c")
-ACTIONS = ("up", "right", "down", "left")
 SLIP = 0.1
 LABELLED = 0.01  # of all cells
-TASK = RewardMachine.from_arrows(
-    ["before -a-> holding", "before -c-> over", "holding -b/1-> over", "holding -c-> over"],
-    alphabet=ALPHABET,
-)
-"""What the expert wants on an open grid: an a, then a b, and never a c."""
 
 
 def sizes_up_to(largest: int, machines: int) -> Sizes:
@@ -59,6 +52,7 @@ def sizes_up_to(largest: int, machines: int) -> Sizes:
     return Sizes(
         worlds=tuple(p for p in powers if p <= largest),
         steps=tuple(p for p in powers if 1_000 <= p <= 10 * largest),
+        grids=tuple(p for p in powers if SMALLEST_GRID <= p <= largest),
         machines=machines,
     )
 
@@ -75,9 +69,13 @@ def measure(sizes: Sizes, seed: int, tell: Callable[[str], None]) -> Growth:
     for count in sizes.steps:
         tell(f"coffee, {count:,} steps")
         steps.append(steps_point(count, sizes.machines, seed))
+    grids = []
+    for size in sizes.grids:
+        tell(f"grid without slip of {size:,} states")
+        grids.append(grid_point(size, sizes.machines, seed))
     tell(f"coffee, {sizes.batch:,} machines on several threads")
     threads = threads_series(sizes.threads, sizes.batch, seed)
-    return Growth(tuple(worlds), rise(worlds), tuple(states), tuple(steps), threads)
+    return Growth(tuple(worlds), rise(worlds), tuple(states), tuple(steps), threads, tuple(grids))
 
 
 def world_point(states: int, machines: int, episodes: int, seed: int) -> WorldPoint:

@@ -16,6 +16,7 @@ class Sizes:
         machine_states: how many states machines have on coffee, n.
         steps: how many are demonstrated on coffee, ascending.
         machines: how many are scored in each case on coffee.
+        grids: how many states the grids without slip have, ascending.
         threads: how many share a batch on coffee.
         batch: how many machines are in it.
     """
@@ -26,6 +27,7 @@ class Sizes:
     machine_states: tuple[int, ...] = tuple(range(1, 9))
     steps: tuple[int, ...] = (1_000, 10_000, 100_000, 1_000_000)
     machines: int = 200
+    grids: tuple[int, ...] = (10_000, 100_000)
     threads: tuple[int, ...] = (1, 2)
     batch: int = 1_000
 
@@ -133,11 +135,35 @@ class ThreadsPoint:
 
 
 @dataclass(frozen=True)
+class GridPoint:
+    """One grid in which nothing is left to chance.
+
+    Attributes:
+        states: S.
+        cells: distinct (history, state, action) of its demonstrations.
+        machines: scored.
+        microseconds: a machine.
+        map_seconds: to measure the ways between labels, once.
+        map_megabytes: of memory for that, at its peak.
+        kept_megabytes: of what is kept of it.
+    """
+
+    states: int
+    cells: int
+    machines: int
+    microseconds: float
+    map_seconds: float
+    map_megabytes: float
+    kept_megabytes: float
+
+
+@dataclass(frozen=True)
 class Growth:
-    """Every series that was measured."""
+    """Every series that was measured; `deterministic` is empty where it was not."""
 
     worlds: tuple[WorldPoint, ...]
     rise: Rise
     machine_states: tuple[StatesPoint, ...]
     demonstrations: tuple[StepsPoint, ...]
     threads: tuple[ThreadsPoint, ...]
+    deterministic: tuple[GridPoint, ...] = ()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from whence.cli.benchmarks.engine import Result
 from whence.cli.benchmarks.report import Report
 from whence.cli.benchmarks.series import (
+    GridPoint,
     Growth,
     Rise,
     StatesPoint,
@@ -44,8 +45,10 @@ def tables(report: Report) -> tuple[Table, ...]:
 
 def growth_tables(growth: Growth) -> tuple[Table, ...]:
     """Return a table for each series."""
+    grids = () if not growth.deterministic else (_grids(growth.deterministic),)
     return (
         _worlds(growth.worlds, growth.rise),
+        *grids,
         _machine_states(growth.machine_states),
         _demonstrations(growth.demonstrations),
         _threads(growth.threads),
@@ -95,6 +98,22 @@ def _worlds(points: tuple[WorldPoint, ...], rise: Rise) -> Table:
         f"{digits(rise.time)} times, transitions {digits(rise.transitions)} times: "
         f"{rise.excess:.2f} times as much, an exponent of {rise.exponent:.2f}. "
         f"{points[0].machines} machines, the same in each world.",
+    )
+
+
+def _grids(points: tuple[GridPoint, ...]) -> Table:
+    rows = tuple(
+        (f"{p.states:,}", f"{p.cells:,}", digits(p.microseconds), digits(p.map_seconds),
+         digits(p.map_megabytes), digits(p.kept_megabytes))
+        for p in points
+    )  # fmt: skip
+    least, most = (f(p.microseconds for p in points) for f in (min, max))
+    return Table(
+        "World size, deterministic",
+        ("states", "cells", "µs a machine", "s once", "MB once", "MB kept"),
+        rows,
+        f"Grids without slip, the same 30 labels and demonstrations in each: the slowest takes "
+        f"{most / least:.2f} times what the fastest takes. {points[0].machines} machines.",
     )
 
 

@@ -15,3 +15,7 @@ TIE = 1e-9
 SMALLEST = 1e-300  # below, numbers lose digits
 RESOLUTION = 1e-13
 LARGEST_SHORT = 1e38  # what steps may be
+MAGIC = 6755399441055744.0  # 1.5 * 2^52: what is added to it is rounded to a whole number
+LOG2E = 1.4426950408889634
+LN2_HIGH = 0.6931471803691238  # with zeros at its end, so that multiples of it are exact
+LN2_LOW = 1.9082149292705877e-10

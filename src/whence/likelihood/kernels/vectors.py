@@ -6,7 +6,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, models, register_model
 
-from whence.likelihood.kernels.constants import LANES, LARGEST_SHORT
+from whence.likelihood.kernels.constants import LANES, LARGEST_SHORT, MAGIC
 
 
 class _Vector(types.Type):
@@ -19,6 +19,7 @@ class _Vector(types.Type):
 _VECTOR = _Vector()
 _IR = ir.VectorType(ir.DoubleType(), LANES)
 _SHORT = ir.VectorType(ir.FloatType(), LANES)
+_WHOLE = ir.VectorType(ir.IntType(64), LANES)
 
 
 @register_model(_Vector)
@@ -175,3 +176,59 @@ def pick(typing_context, array, start, lanes, row):
         return result
 
     return _VECTOR(array, types.uintp, lanes, types.uintp), code
+
+
+def _bits(builder, value):
+    return builder.bitcast(value, _WHOLE)
+
+
+def _all(number):
+    return ir.Constant(_WHOLE, [number] * LANES)
+
+
+@intrinsic
+def over(typing_context, a, b):
+    """Return a / b."""
+
+    def code(context, builder, signature, args):
+        return builder.fdiv(args[0], args[1])
+
+    return _VECTOR(_VECTOR, _VECTOR), code
+
+
+@intrinsic
+def better(typing_context, new, old, chosen, other):
+    """Return `chosen` in the lanes where new > old, else `other`."""
+
+    def code(context, builder, signature, args):
+        mask = builder.fcmp_ordered(">", args[0], args[1])
+        return builder.select(mask, args[2], args[3])
+
+    return _VECTOR(_VECTOR, _VECTOR, _VECTOR, _VECTOR), code
+
+
+@intrinsic
+def scaled(typing_context, number, power):
+    """Return number * 2^power for whole powers that leave it a normal number."""
+
+    def code(context, builder, signature, args):
+        magic = ir.Constant(_IR, [MAGIC] * LANES)
+        whole = _bits(builder, builder.fadd(args[1], magic))
+        bits = builder.add(_bits(builder, args[0]), builder.shl(whole, _all(52)))
+        return builder.bitcast(bits, _IR)
+
+    return _VECTOR(_VECTOR, _VECTOR), code
+
+
+@intrinsic
+def exponent(typing_context, number):
+    """Return the whole k with number = m 2^k and m around 1, for normal numbers above 0."""
+
+    def code(context, builder, signature, args):
+        shifted = builder.add(_bits(builder, args[0]), _all((1024 << 52) - 0x3FE6A09E667F3BCD))
+        whole = builder.or_(builder.lshr(shifted, _all(52)), _all(0x4330000000000000))
+        return builder.fsub(
+            builder.bitcast(whole, _IR), ir.Constant(_IR, [2.0**52 + 1024.0] * LANES)
+        )
+
+    return _VECTOR(_VECTOR), code

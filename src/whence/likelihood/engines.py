@@ -1,0 +1,73 @@
+"""Which engine scores machines in a world: the one with the least counted work.
+
+Work is counted in operations on a row of values, the same on every machine; no clock is asked.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from whence._arrays import Floats, Ints
+from whence.likelihood.compiled import CompiledEngine
+from whence.likelihood.evidence import Evidence
+from whence.likelihood.hub_map import Limits, is_deterministic, map_hubs
+from whence.likelihood.hubs import HubEngine
+from whence.model.mdp import LabeledMDP
+
+SWEEPS = 50  # what a machine takes over the whole world, extrapolation counted as sweeps ...
+READ = 48  # ... and what the log probabilities of a demonstrated state cost, an action
+HUB_SWEEPS = 16  # over the hubs alone, policies counted as sweeps
+EDGES = 8  # a world's own actions: so many times as many edges are kept, at most ...
+FEW_EDGES = 2**20  # ... or so many
+WALKS = 256  # walks over the whole world that distances may cost, once
+
+
+class Engine(Protocol):
+    """Scores batches of machines in one world, from its demonstrations."""
+
+    mdp: LabeledMDP
+    evidence: Evidence
+    discount: float
+    threads: int
+
+    def at(self, discount: float) -> Engine:
+        """Return the same engine for an expert of another discount."""
+
+    def canonical(self, transitions: Ints, rewards: Floats) -> tuple[Ints, Floats, Ints]:
+        """Return the canonical tables, int64[B, n, m] and float64[B, n, m], and state counts."""
+
+    def log_likelihood(
+        self,
+        tables: tuple[Ints, Floats, Ints],
+        first_expert: Ints,
+        alpha: Floats,
+        lapse: Floats,
+        value_tolerance: Floats,
+    ) -> tuple[Floats, Ints]:
+        """Return float64[E], the log likelihoods of canonical machines, and the sweeps, int64[B].
+
+        Machine b has the experts first_expert[b] to first_expert[b + 1] - 1: it is solved once,
+        to its `value_tolerance`, for all of them.
+        """
+
+
+def engine_for(
+    mdp: LabeledMDP, evidence: Evidence, discount: float, threads: int | None = None
+) -> Engine:
+    """Return the engine that has the least to do in a world."""
+    if is_deterministic(mdp):
+        hubs = map_hubs(mdp, evidence.visited, limits(mdp, evidence))
+        if hubs is not None:
+            return HubEngine(mdp, evidence, discount, threads, hubs)
+    return CompiledEngine(mdp, evidence, discount, threads)
+
+
+def limits(mdp: LabeledMDP, evidence: Evidence) -> Limits:
+    """Return what the map of a world's hubs may cost, for hubs to be worth it."""
+    pairs = mdp.n_states * mdp.n_actions
+    return Limits(
+        work=SWEEPS * pairs + READ * len(evidence.visited) * mdp.n_actions,
+        hub_sweeps=HUB_SWEEPS,
+        edges=max(EDGES * pairs, FEW_EDGES),
+        steps=WALKS * pairs,
+    )

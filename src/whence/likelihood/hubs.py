@@ -1,0 +1,202 @@
+"""The engine of deterministic worlds: machines are solved on labelled states alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whence._arrays import Floats, Ints, frozen_own, offsets_of
+from whence.likelihood.compiled import (
+    canonical_tables,
+    placed,
+    readable,
+    spread,
+    threads_available,
+)
+from whence.likelihood.evidence import Evidence
+from whence.likelihood.hub_map import HubMap
+from whence.likelihood.kernels.constants import LANES
+from whence.likelihood.kernels.hub_arguments import Ahead, Hubs, Pack, Steps, Tables
+from whence.model.mdp import LabeledMDP
+
+SOLVED_TOGETHER = 2**17  # values of hubs that are kept until they are read, about
+
+
+class HubEngine:
+    """Scores batches of machines in a deterministic world."""
+
+    def __init__(
+        self,
+        mdp: LabeledMDP,
+        evidence: Evidence,
+        discount: float,
+        threads: int | None,
+        hubs: HubMap,
+    ) -> None:
+        self.mdp = mdp
+        self.evidence = evidence
+        self.discount = discount
+        self.threads = threads or threads_available()
+        self.map = hubs
+        self.world = tuple(self._world())
+        self.cells = tuple(placed(evidence, evidence.visited, mdp.n_actions))
+        self.steps = self._steps()
+        self._rooms: dict[tuple[int, int], list[_Room]] = {}
+
+    def _world(self) -> Hubs:
+        return Hubs(
+            discount=self.discount,
+            labels=self.map.labels,
+            floors=frozen_own(np.where(self.map.forever, 0.0, -np.inf)),
+            first=self.map.first,
+            hubs=self.map.hubs,
+            lengths=self.map.lengths,
+            weights=frozen_own(np.power(self.discount, self.map.lengths)),
+        )
+
+    def _steps(self) -> Steps:
+        seen, many = self.evidence, len(self.map.states)
+        row, place = self.map.entered[seen.cell_key], seen.cell_key // self.mdp.n_actions
+        pairs, key = np.unique(place * np.int64(many) + row, return_inverse=True)
+        place = pairs // max(many, 1)
+        node = np.repeat(np.arange(seen.n_histories), np.diff(seen.first_cell))
+        return Steps(
+            n_actions=self.mdp.n_actions,
+            entered=self.map.entered,
+            row=frozen_own((pairs % max(many, 1)).astype(np.uint32)),
+            place=frozen_own(place.astype(np.uint32)),
+            first=frozen_own(offsets_of(np.bincount(place, minlength=len(seen.visited)))),
+            key=frozen_own(key.reshape(-1).astype(np.uint32)),
+            node=frozen_own(node.astype(np.uint32)),
+        )
+
+    def at(self, discount: float) -> HubEngine:
+        """Return the same engine for an expert of another discount."""
+        return HubEngine(self.mdp, self.evidence, discount, self.threads, self.map)
+
+    def canonical(self, transitions: Ints, rewards: Floats) -> tuple[Ints, Floats, Ints]:
+        """Return the canonical tables, int64[B, n, m] and float64[B, n, m], and state counts."""
+        return canonical_tables(transitions, rewards, readable(self.mdp, self.evidence))
+
+    def log_likelihood(
+        self,
+        tables: tuple[Ints, Floats, Ints],
+        first_expert: Ints,
+        alpha: Floats,
+        lapse: Floats,
+        value_tolerance: Floats,
+    ) -> tuple[Floats, Ints]:
+        """Return float64[E], the log likelihoods of canonical machines, and the sweeps, int64[B].
+
+        Machine b has the experts first_expert[b] to first_expert[b + 1] - 1: it is solved once,
+        to its `value_tolerance`, for all of them.
+        """
+        size, n, m = tables[0].shape
+        machines, experts = (*tables, value_tolerance), (first_expert, alpha, lapse)
+        out, sweeps = np.zeros(len(alpha)), np.zeros(size, dtype=np.int64)
+        rooms = self._rooms.setdefault((n, m), [])
+
+        def part(start: int, stop: int) -> None:
+            try:
+                room = rooms.pop()
+            except IndexError:
+                room = _Room(self, n, m)
+            for first in range(start, stop, room.machines):
+                last = min(stop, first + room.machines)
+                room.score(first, last, machines, experts, out, sweeps)
+            rooms.append(room)
+
+        spread(part, size, max(LANES // n, 1), self.threads)
+        return out, sweeps
+
+
+class _Room:
+    """Where one thread scores machines of n states and m symbols; it is used again."""
+
+    def __init__(self, engine: HubEngine, n: int, m: int) -> None:
+        self.engine = engine
+        length, seats = -(-n // LANES) * LANES, max(LANES // n, 1)
+        hubs = len(engine.map.labels)
+        packs = max(SOLVED_TOGETHER // max(hubs * length, 1), 1)
+        self.machines = packs * seats
+        self.worths = np.zeros((self.machines, hubs, n))
+        self.live = np.zeros(n, dtype=np.bool_)
+        self.pack = tuple(_pack(hubs, m, length, seats))
+        self.ahead = tuple(_ahead(hubs * length))
+        self.tables = tuple(_tables(engine, n, m, length, seats))
+
+    def score(
+        self,
+        start: int,
+        stop: int,
+        machines: tuple[Ints, Floats, Ints, Floats],
+        experts: tuple[Ints, Floats, Floats],
+        out: Floats,
+        sweeps: Ints,
+    ) -> None:
+        """Write the log likelihoods of the machines start..stop-1, and the sweeps of each."""
+        from whence.likelihood.kernels.hub_reading import read_hubs
+        from whence.likelihood.kernels.hub_solving import solve_hubs
+
+        engine = self.engine
+        solve_hubs(
+            start, stop, engine.world, machines, self.pack, self.ahead, self.live,
+            self.worths, sweeps,
+        )  # fmt: skip
+        read_hubs(
+            start, stop, engine.world, machines, experts, engine.cells, tuple(engine.steps),
+            self.worths, self.tables, out,
+        )  # fmt: skip
+
+
+def _pack(hubs: int, m: int, length: int, seats: int) -> Pack:
+
+    return Pack(
+        machines=np.zeros(seats, dtype=np.int64),
+        done=np.zeros(seats, dtype=np.bool_),
+        x=_lines(hubs * length),
+        leaving=_lines(hubs * length),
+        policy=_lines(hubs * length),
+        paid=_lines(m * length),
+        targets=np.tile(np.arange(length, dtype=np.uint32), m),
+        largest=_lines(LANES),
+    )
+
+
+def _ahead(size: int) -> Ahead:
+
+    return Ahead(
+        node=np.zeros(size, dtype=np.int32),
+        paid=np.zeros(size),
+        weight=np.zeros(size),
+        state=np.zeros(size, dtype=np.int8),
+        path=np.zeros(size, dtype=np.int32),
+    )
+
+
+def _tables(engine: HubEngine, n: int, m: int, length: int, seats: int) -> Tables:
+
+    rows, nodes = len(engine.map.states), engine.evidence.n_histories
+    return Tables(
+        machines=np.zeros(seats, dtype=np.int64),
+        x=_lines(rows * length),
+        odds=_lines(rows * length),
+        sums=_lines(len(engine.evidence.visited) * length),
+        chances=_lines(len(engine.steps.row) * length),
+        alpha=_lines(length),
+        lapse=_lines(length),
+        sure=_lines(length),
+        far=_lines(length),
+        reference=_lines(length),
+        lanes=np.zeros(nodes, dtype=np.uint32),
+        memory=np.zeros(nodes, dtype=np.uint32),
+        runs=np.zeros(2 * nodes + 2, dtype=np.int64),
+        live=np.zeros(n, dtype=np.bool_),
+        following=np.zeros(n * m, dtype=np.uint32),
+    )
+
+
+def _lines(size: int) -> Floats:
+    """Return float64[size], zeros, from the beginning of a cache line on."""
+    buffer = np.zeros(size + 8)
+    skipped = -buffer.ctypes.data % 64 // buffer.itemsize
+    return buffer[skipped : skipped + size]

@@ -11,6 +11,7 @@ from whence.model.expert import Expert
 from whence.model.mdp import LabeledMDP
 from whence.model.product import Product, product_of_tables, with_blank
 
+STALLED = 20  # policies in a row whose values are no larger, after which they count as equal
 DENSE_LIMIT = 1500  # product states up to which policies are evaluated by a linear solve
 
 
@@ -51,21 +52,25 @@ def policy_iteration(product: Product, discount: float) -> Floats:
     """Howard's policy iteration, each policy evaluated exactly; returns float[n, S, A].
 
     An action is changed only for one that is better by more than rounding at its state. Where
-    rounding still leads back to an earlier policy, the two are equally good, and it ends.
+    rounding still leads back to an earlier policy, or on and on among policies none of which
+    has larger values than those before, all of them are equally good, and it ends.
     """
     expected = product.expected_rewards()
     shape = (product.n_machine_states, product.mdp.n_states)
     policy = np.zeros(shape[0] * shape[1], dtype=np.int64)
     everywhere = np.arange(len(policy))
     seen: set[bytes] = set()
+    most, stalled = np.full(len(policy), -np.inf), 0
     while True:
         values = _policy_values(product, policy, discount, expected)
+        grown = (values - most > 1e-13 * np.abs(values)).any()
+        most, stalled = np.maximum(most, values), 0 if grown else stalled + 1
         q = product.discounted(values.reshape(shape), discount, expected)
         flat = q.reshape(len(policy), -1)
         best = flat.argmax(axis=1)
         gain = flat[everywhere, best] - flat[everywhere, policy]
         better = gain > 1e-13 * np.abs(flat).max(axis=1)
-        if not better.any() or policy.tobytes() in seen:
+        if not better.any() or policy.tobytes() in seen or stalled == STALLED:
             return q
         seen.add(policy.tobytes())
         policy = np.where(better, best, policy)

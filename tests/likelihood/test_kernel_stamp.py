@@ -66,7 +66,7 @@ def test_every_kernel_that_is_kept_bears_the_stamp() -> None:
                 kept[name] = value._cache
     assert kept.keys() == {
         "canonical_batch", "depth_first", "grow_tiles", "nearest_first", "score_batch",
-        "walk_policy", "walk_trie",
+        "score_tiled_batch", "walk_policy", "walk_trie",
     }  # fmt: skip
     assert all(isinstance(cache, KernelCache) for cache in kept.values())
 

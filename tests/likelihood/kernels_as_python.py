@@ -84,5 +84,5 @@ class _Numpy:
     empty = zeros
 
 
-for _module in ("extrapolation", "packs", "reading"):  # those that make arrays
-    setattr(import_module(f"whence.likelihood.kernels.{_module}"), "np", _Numpy())  # noqa: B010
+_packs = import_module("whence.likelihood.kernels.packs")
+setattr(_packs, "np", _Numpy())  # noqa: B010

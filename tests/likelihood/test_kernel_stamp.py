@@ -66,7 +66,8 @@ def test_every_kernel_that_is_kept_bears_the_stamp() -> None:
                 kept[name] = value._cache
     assert kept.keys() == {
         "backwards", "canonical_batch", "depth_first", "grow_tiles", "longest", "nearest_first",
-        "peel", "read_hubs", "score_batch", "solve_hubs", "walk_back", "walk_policy", "walk_trie",
+        "peel", "read_hubs", "score_batch", "score_tiled_batch", "solve_hubs", "walk_back",
+        "walk_policy", "walk_trie",
     }  # fmt: skip
     assert all(isinstance(cache, KernelCache) for cache in kept.values())
 

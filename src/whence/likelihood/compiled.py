@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -206,6 +207,32 @@ def threads_available() -> int:
     return os.cpu_count() or 1
 
 
+class _Rooms:
+    """Rooms to solve machines in, kept for the next batch unless they are large."""
+
+    def __init__(self, world: World, cells: Cells) -> None:
+        self._world = world
+        self._cells = cells
+        self._free: dict[tuple[int, int], list[Any]] = {}
+
+    def taken(self, n: int, m: int) -> Any:
+        """Return a room for machines of n states and m symbols that no other thread has."""
+        from whence.likelihood.kernels.scoring import empty_room
+
+        try:
+            room = self._free.setdefault((n, m), []).pop()
+        except IndexError:
+            return empty_room(self._world, self._cells, n, m)
+        for numbers in (room.pack.iterates, room.pack.changes):
+            numbers.fill(0.0)
+        return room
+
+    def give_back(self, n: int, m: int, room: Any) -> None:
+        """Keep a room whose machines are all done."""
+        if len(self._world.tiles) == 2:
+            self._free[n, m].append(room)
+
+
 class CompiledEngine:
     """Scores batches of machines in one world."""
 
@@ -224,6 +251,7 @@ class CompiledEngine:
         self.layout = layout(mdp) if world is None else world
         self.world = _seen(self.layout, discount)
         self.cells = placed(evidence, self.layout.position[evidence.visited], mdp.n_actions)
+        self._rooms = _Rooms(self.world, self.cells)
 
     def at(self, discount: float) -> CompiledEngine:
         """Return the same engine for an expert of another discount."""
@@ -266,22 +294,21 @@ class CompiledEngine:
         *,
         keep: bool,
     ) -> Results:
-        from whence.likelihood.kernels.packs import space
-        from whence.likelihood.kernels.scoring import score_batch
+        from whence.likelihood.kernels.scoring import score_batch, score_tiled_batch
 
-        size, n = tables[0].shape[:2]
+        size, n, m = tables[0].shape
         machines = Machines(*tables, value_tolerance)
         results = Results(
             log_likelihoods=np.zeros(len(experts[1])),
             sweeps=np.zeros(size, dtype=np.int64),
             values=np.zeros((size if keep else 0, n, self.mdp.n_states)),
         )
+        score = score_batch if len(self.world.tiles) == 2 else score_tiled_batch
 
         def part(start: int, stop: int) -> None:
-            score_batch(
-                start, stop, self.world, self.cells, machines, Experts(*experts),
-                space(self.world, n), results,
-            )  # fmt: skip
+            room = self._rooms.taken(n, m)
+            score(start, stop, self.world, self.cells, machines, Experts(*experts), room, results)
+            self._rooms.give_back(n, m, room)
 
         spread(part, size, max(LANES // n, 1), self.threads)
         return results

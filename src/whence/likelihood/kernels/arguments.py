@@ -102,18 +102,6 @@ class Experts(NamedTuple):
     lapse: Floats
 
 
-class Space(NamedTuple):
-    """Room for the solver, zeros, as `packs.space` makes it.
-
-    Attributes:
-        iterates: float64[...].
-        steps: float32[...].
-    """
-
-    iterates: Floats
-    steps: Floats
-
-
 class Results(NamedTuple):
     """What is written.
 

@@ -9,20 +9,27 @@ all of it stale.
 from __future__ import annotations
 
 import hashlib
+import sys
+import warnings
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from numba import njit
+from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-INNER = OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+from whence.errors import WhenceWarning
+
+SECONDS = 15  # of one core, from an empty cache to the first score
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+INNER = OPTIONS | {"no_cpython_wrapper": True}
+UNCOUNTED = {"_nrt": False}  # makes no arrays, and does not count those that it is given
 
 
-def kernel(function: Any) -> Any:
+def kernel(function: Any, **options: Any) -> Any:
     """Compile what Python calls, with a disk cache where one can be had."""
-    compiled = njit(**OPTIONS)(function)
+    compiled = njit(**OPTIONS, **options)(function)
     if compiled is not function:  # numba's compiler may have been turned off
         try:
             compiled._cache = KernelCache(function)
@@ -31,13 +38,18 @@ def kernel(function: Any) -> Any:
     return compiled
 
 
-def part(function: Any) -> Any:
-    """Compile what kernels call; it is kept as a part of them.
+def lean_kernel(function: Any) -> Any:
+    """Do as `kernel` does for a function that makes no arrays.
 
-    It neither makes nor returns arrays: those that it is given are not counted, since each count
-    would be an instruction that waits for memory.
+    The arrays that it is given are not counted, since each count would be an instruction that
+    waits for memory.
     """
-    return njit(_nrt=False, forceinline=True, **INNER)(function)
+    return kernel(function, **UNCOUNTED)
+
+
+def part(function: Any) -> Any:
+    """Compile what kernels call, and what makes no arrays; it is kept as a part of them."""
+    return njit(**UNCOUNTED, forceinline=True, **INNER)(function)
 
 
 def maker(function: Any) -> Any:
@@ -48,6 +60,46 @@ def maker(function: Any) -> Any:
 def inlined(function: Any) -> Any:
     """Compile into every caller, which may fix some of the arguments."""
     return njit(inline="always", **OPTIONS)(function)
+
+
+class _Announcer(event.Listener):
+    """Says on stderr that kernels are being compiled, the first time that any is.
+
+    Numba tells of a compilation only where nothing was kept. Who ignores warnings of this package,
+    as `-q` does, is not told.
+    """
+
+    def __init__(self) -> None:
+        self.told = False
+
+    def on_start(self, started: Any) -> None:
+        """Tell before the first of this package's kernels is compiled."""
+        compiled = started.data["dispatcher"]
+        ours = compiled.py_func.__module__.startswith(__package__)
+        if ours and not self.told and not _ignored():
+            self.told = True
+            sys.stderr.write(f"compiling the kernels, {_how_often(compiled)}: about {SECONDS} s\n")
+            sys.stderr.flush()
+
+    def on_end(self, ended: Any) -> None:
+        """Say nothing more."""
+
+
+def _ignored() -> bool:
+    """Return whether warnings of this package are ignored wherever they come from."""
+    for action, message, category, module, _ in warnings.filters:
+        if message is None and module is None and issubclass(WhenceWarning, category):
+            return action == "ignore"
+    return False
+
+
+def _how_often(compiled: Any) -> str:
+    if compiled.stats.cache_path is None:
+        return "in every process since no folder for them can be written"
+    return "once on this machine"
+
+
+event.register("numba:compile", _Announcer())
 
 
 @cache

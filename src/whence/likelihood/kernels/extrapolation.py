@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.likelihood.kernels.compiling import maker, part
+from whence.likelihood.kernels.compiling import inlined, part
 from whence.likelihood.kernels.constants import LANES, PATIENCE, PAUSE, WINDOW
 from whence.likelihood.kernels.packs import aligned, renew
 from whence.likelihood.kernels.vectors import load, plus, spread, store, times_plus
@@ -31,15 +31,15 @@ class Fit(NamedTuple):
     chosen: Floats
 
 
-@maker
-def empty_fit(pack):
-    """Return room for the weights of a pack."""
+def empty_fit(seats: int) -> Fit:
+    """Return room for the weights of a pack with so many seats."""
+    (dots,) = aligned(WINDOW * LANES)
     return Fit(
-        aligned(WINDOW * LANES),
-        np.zeros((len(pack.seats), WINDOW, WINDOW)),
-        np.empty(WINDOW, dtype=np.int64),
-        np.empty((WINDOW, WINDOW)),
-        np.empty(WINDOW),
+        dots=dots,
+        gram=np.zeros((seats, WINDOW, WINDOW)),
+        slots=np.zeros(WINDOW, dtype=np.int64),
+        factor=np.zeros((WINDOW, WINDOW)),
+        chosen=np.zeros(WINDOW),
     )
 
 
@@ -113,18 +113,19 @@ def may_extrapolate(seat, change, window):
             renew(seat)
         return False
     if seat.since > PATIENCE:
-        seat.pause = PAUSE << min(seat.pauses, 40)
+        seat.pause = PAUSE << (seat.pauses if seat.pauses < 40 else 40)
         seat.pauses += 1
         seat.since = 0
         return False
     if change > 2.0 * seat.last:
         seat.used = 0
     seat.last = change
-    seat.used = min(seat.used + 1, window)
+    if seat.used < window:
+        seat.used += 1
     return True
 
 
-@part
+@inlined
 def compare(slot, changes, window, dots):
     """Write the products of the latest changes with those of the last rounds."""
     for age in range(window):
@@ -132,7 +133,7 @@ def compare(slot, changes, window, dots):
         _products(changes.shape[1] // LANES, changes[slot], changes[k], dots, k)
 
 
-@part
+@inlined
 def forget_weights(number, pack):
     """Make a machine go on from its latest iterate."""
     weights, first = pack.weights, number * pack.share
@@ -142,7 +143,7 @@ def forget_weights(number, pack):
             weights[k * LANES + j] = 0.0
 
 
-@part
+@inlined
 def reweigh(number, slot, pack, fit):
     """Choose the weights with which a machine's iterates are combined next."""
     seat, gram = pack.seats[number], fit.gram[number]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.likelihood.kernels.arguments import Space, World
-from whence.likelihood.kernels.compiling import maker, part
+from whence.likelihood.kernels.arguments import World
+from whence.likelihood.kernels.compiling import part
 from whence.likelihood.kernels.constants import (
     EPSILON,
     LANES,
@@ -16,6 +17,7 @@ from whence.likelihood.kernels.constants import (
     WINDOW,
 )
 
+LINE = 8  # numbers of a cache line
 SEAT = np.dtype(
     [
         ("machine", np.int64),  # -1: free
@@ -68,61 +70,57 @@ class Pack(NamedTuple):
     of_tile: Floats
 
 
-def space(world: World, n: int) -> Space:
-    """Return zeros for the iterates and steps of a pack of machines of n states."""
-    length = LANES * ((n + LANES - 1) // LANES)
-    if len(world.tiles) == 2:
-        iterates, steps = WINDOW * world.n_rows * length, 0
-    else:
-        iterates = world.n_rows * length
-        steps = (world.window - 1) * len(world.labels) * length
-    # NumPy asks the system for large pages, which the compiled code's own arrays lack.
-    room = Space(np.empty(iterates + 8), np.empty(steps + 16, dtype=np.float32))
-    for numbers in room:
-        numbers[:] = 0.0
-    return room
-
-
-@maker
-def _from_line(buffer):
-    """Return an array from its first cache line on."""
-    return buffer[(-buffer.ctypes.data % 64) // buffer.itemsize :]
-
-
-@maker
-def aligned(size):
-    """Return float64[size], zeros, at a multiple of 64 bytes: rows must not straddle lines."""
-    return _from_line(np.zeros(size + 8))[:size]
-
-
-@maker
-def empty_pack(world, n, m, space):
+def empty_pack(world: World, n: int, m: int) -> Pack:
     """Return a pack whose seats are free, for machines of n states and m symbols."""
-    length = (n + LANES - 1) // LANES * LANES
-    size = world.labels.shape[0]
-    tiled = world.tiles.shape[0] > 2
-    kept, cycle, stepped = (1, world.window - 1, size * length) if tiled else (WINDOW, 1, 0)
-    held, watched = world.n_rows * length, world.n_watched * length
+    length = LANES * ((n + LANES - 1) // LANES)
+    tiled = len(world.tiles) > 2
     seats = np.zeros(max(LANES // n, 1), dtype=SEAT)
-    for number in range(len(seats)):
-        seats[number].machine = -1
+    seats["machine"] = -1
+    watched = world.n_watched * length
+    rows = (WINDOW * watched, WINDOW * LANES, LANES, LANES, m * length, LANES, REPEAT * LANES)
+    changes, weights, low, high, paid, largest, of_tile = aligned(*rows)
+    stepped = (world.window - 1, len(world.labels) * length) if tiled else (1, 0)
     return Pack(
-        n,
-        length,
-        n if length == LANES else LANES,
-        world.window,
-        seats,
-        _from_line(space.iterates)[: kept * held].reshape((kept, held)),
-        _from_line(space.steps)[: cycle * stepped].reshape((cycle, stepped)),
-        aligned(WINDOW * watched).reshape((WINDOW, watched)),
-        aligned(WINDOW * LANES),
-        aligned(LANES),
-        aligned(LANES),
-        aligned(m * length),
-        np.zeros(m * length, dtype=np.uint32),
-        aligned(LANES),
-        aligned(REPEAT * LANES).reshape((REPEAT, LANES)),
+        n=n,
+        length=length,
+        share=n if length == LANES else LANES,
+        window=world.window,
+        seats=seats,
+        iterates=_paged((1 if tiled else WINDOW, world.n_rows * length), np.float64),
+        steps=_paged(stepped, np.float32),
+        changes=changes.reshape(WINDOW, watched),
+        weights=weights,
+        low=low,
+        high=high,
+        paid=paid,
+        targets=np.zeros(m * length, dtype=np.uint32),
+        largest=largest,
+        of_tile=of_tile.reshape(REPEAT, LANES),
     )
+
+
+def aligned(*sizes: int) -> list[Floats]:
+    """Return float64[size] each, zeros, at multiples of 64 bytes: rows must not straddle lines."""
+    starts = list(accumulate((-(-size // LINE) * LINE for size in sizes), initial=0))
+    numbers = _from_line(np.zeros(starts[-1] + LINE))
+    return [numbers[start : start + size] for start, size in zip(starts, sizes, strict=False)]
+
+
+def _paged(shape: tuple[int, int], kind: type[np.floating]) -> Floats:
+    """Return zeros from a cache line on, in large pages of memory where the system has them.
+
+    It has them for what NumPy leaves empty, not for its zeros.
+    """
+    size = shape[0] * shape[1]
+    numbers = np.empty(size + 64 // np.dtype(kind).itemsize, dtype=kind)
+    numbers[:] = 0.0
+    return _from_line(numbers)[:size].reshape(shape)
+
+
+def _from_line(numbers: Floats) -> Floats:
+    """Return an array from its first cache line on."""
+    address = numbers.__array_interface__["data"][0]
+    return numbers[-address % 64 // numbers.itemsize :]
 
 
 @part
@@ -135,8 +133,9 @@ def renew(seat):
 
 
 @part
-def admit(number, b, transitions, rewards, world, pack, x):
+def admit(number, b, machines, world, pack, x):
     """Give machine b its lanes, with values of 0; those of no state of it stay so."""
+    transitions, rewards = machines.transitions[b], machines.rewards[b]
     n, length, share = pack.n, pack.length, pack.share
     labels, entries = world.labels, world.entries
     paid, targets, low, high, weights = (
@@ -162,8 +161,9 @@ def admit(number, b, transitions, rewards, world, pack, x):
     least = most = 0.0
     for y in range(n):
         for symbol in range(transitions.shape[1]):
-            least = min(least, rewards[y, symbol] / (1.0 - world.discount))
-            most = max(most, rewards[y, symbol] / (1.0 - world.discount))
+            endless = rewards[y, symbol] / (1.0 - world.discount)
+            least = endless if endless < least else least
+            most = endless if endless > most else most
     for j in range(number * share, (number + 1) * share):
         low[j] = least
         high[j] = most
@@ -180,14 +180,15 @@ def converged(change, goal, number, world, pack, x):
     """
     if change <= goal:
         return True
-    bound = max(-pack.low[number * pack.share], pack.high[number * pack.share])
+    low, high = -pack.low[number * pack.share], pack.high[number * pack.share]
+    bound = low if low > high else high
     if change > 64.0 * EPSILON * bound:
         return False
     first = number * pack.n
     largest = 0.0
     for s in range(world.labels.shape[0]):
         for j in range(s * pack.length + first, s * pack.length + first + pack.n):
-            largest = max(largest, abs(x[j]))
+            largest = abs(x[j]) if abs(x[j]) > largest else largest
     if change <= 4.0 * EPSILON * largest:
         return True
     return change <= 64.0 * EPSILON * largest and pack.seats[number].since > WINDOW

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
-from whence.likelihood.kernels.compiling import maker, part
+from whence.likelihood.kernels.arguments import Cells
+from whence.likelihood.kernels.compiling import inlined, part
 from whence.likelihood.kernels.constants import RESOLUTION, SMALLEST, TIE
 from whence.likelihood.kernels.functions import exponentials, logarithms
 
@@ -45,24 +46,23 @@ class Desk(NamedTuple):
     floats: Floats
 
 
-@maker
-def empty_desk(n, m, n_actions, cells):
+def empty_desk(n: int, m: int, n_actions: int, cells: Cells) -> Desk:
     """Return room for reading machines of n states and m symbols."""
-    many = cells.visited.shape[0]
+    many = len(cells.visited)
     block = many * n_actions
     bits = np.zeros(block, dtype=np.int64)
     return Desk(
-        np.zeros(n, dtype=np.bool_),
-        np.zeros(n * block),
-        np.zeros(n * block),
-        np.zeros(max(cells.parent.shape[0], 1), dtype=np.uint32),
-        np.zeros(n * m, dtype=np.uint32),
-        np.zeros(n * m, dtype=np.bool_),
-        np.zeros(n * m, dtype=np.uintp),
-        np.zeros(many),
-        np.zeros(block),
-        bits,
-        bits.view(np.float64),
+        live=np.zeros(n, dtype=np.bool_),
+        q=np.zeros(n * block),
+        table=np.zeros(n * block),
+        memory=np.zeros(len(cells.parent), dtype=np.uint32),
+        following=np.zeros(n * m, dtype=np.uint32),
+        alive=np.zeros(n * m, dtype=np.bool_),
+        bases=np.zeros(n * m, dtype=np.uintp),
+        best=np.zeros(many),
+        odds=np.zeros(block),
+        bits=bits,
+        floats=bits.view(np.float64),
     )
 
 
@@ -105,11 +105,11 @@ def _values(world, x, length, lane, out):
             total = 0.0
             for e in range(begin, end):
                 total += probabilities[e] * x[np.int64(successors[e]) * length + lane]
-            best = max(best, total)
+            best = total if total > best else best
         out[s] = best
 
 
-@part
+@inlined
 def read_out(first, count, length, world, x, visited, q, values):
     """Write Q of the visited states for each state of a machine, whose lanes begin at `first`.
 
@@ -182,7 +182,7 @@ def _fill_table(n_actions, alpha, lapse, many, table, desk):
             row[u] -= normaliser[u]
 
 
-@part
+@inlined
 def fill_tables(count, n_actions, alpha, lapse, many, desk):
     """Write the log probabilities of one expert's actions, by live machine state."""
     block = many * n_actions

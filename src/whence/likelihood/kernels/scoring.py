@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from whence.likelihood.kernels.compiling import kernel, part
+import numpy as np
+
+from whence.likelihood.kernels.arguments import Cells, World
+from whence.likelihood.kernels.compiling import inlined, lean_kernel
 from whence.likelihood.kernels.constants import REPEAT, WINDOW
 from whence.likelihood.kernels.extrapolation import (
+    Fit,
     compare,
     empty_fit,
     forget_weights,
@@ -14,62 +19,95 @@ from whence.likelihood.kernels.extrapolation import (
     reweigh,
 )
 from whence.likelihood.kernels.machines import find_live
-from whence.likelihood.kernels.packs import admit, converged, empty_pack
-from whence.likelihood.kernels.reading import empty_desk, fill_tables, read_out, sum_cells
+from whence.likelihood.kernels.packs import Pack, admit, converged, empty_pack
+from whence.likelihood.kernels.reading import Desk, empty_desk, fill_tables, read_out, sum_cells
 from whence.likelihood.kernels.sweeping import run_round
 from whence.likelihood.kernels.tiling import run_tiled_round
 
 
-@kernel
-def score_batch(start, stop, world, cells, machines, experts, space, results):
-    """Score the canonical machines start..stop-1; `arguments` describes what is given."""
-    n, m = machines.transitions.shape[1], machines.transitions.shape[2]
-    pack = empty_pack(world, n, m, space)
+class Room(NamedTuple):
+    """What machines are solved and read in."""
+
+    pack: Pack
+    fit: Fit
+    desk: Desk
+
+
+def empty_room(world: World, cells: Cells, n: int, m: int) -> Room:
+    """Return room for machines of n states and m symbols."""
+    pack = empty_pack(world, n, m)
     desk = empty_desk(n, m, world.n_actions, cells)
-    _score(start, stop, world, cells, machines, experts, pack, empty_fit(pack), desk, results)
+    return Room(pack, empty_fit(len(pack.seats)), desk)
 
 
-@part
-def _score(start, stop, world, cells, machines, experts, pack, fit, desk, results):
-    """Do rounds of sweeps until all machines have been seated, solved and read."""
-    tiled = world.tiles.shape[0] > 2
-    kept, cycle = pack.iterates.shape[0], pack.steps.shape[0]
-    most_rounds = (10_000 + 60.0 / (1.0 - world.discount)) / REPEAT  # plain sweeps do by then
-    waiting, active = start, 0
-    slot = latest = 0
+@lean_kernel
+def score_batch(start, stop, world, cells, machines, experts, room, results):
+    """Score the canonical machines start..stop-1 in a world that is one tile.
+
+    `arguments` describes what is given.
+    """
+    pack, desk = room.pack, room.desk
+    slot = np.int64(0)
+    waiting = start
     while True:
-        for number in range(len(pack.seats)):
-            waiting = _skip_unpaid(waiting, stop, world, cells, machines, experts, desk, results)
-            if pack.seats[number].machine < 0 and waiting < stop:
-                admit(
-                    number, waiting, machines.transitions[waiting], machines.rewards[waiting],
-                    world, pack, pack.iterates[slot % kept],
-                )  # fmt: skip
-                waiting += 1
-                active += 1
-        if active == 0:
+        x = pack.iterates[slot]
+        waiting = _seat(waiting, stop, world, cells, machines, experts, pack, desk, results, x)
+        if waiting < 0:
             return
-        following = (slot + 1) % WINDOW
-        if tiled:
-            run_tiled_round(latest, pack.changes[following], world, pack)
-        else:
-            run_round(slot, world, pack)
-        slot, latest = following, (latest + 1) % cycle
-        x = pack.iterates[slot % kept]
-        compare(slot, pack.changes, pack.window, fit.dots)
-        for number in range(len(pack.seats)):
-            b = pack.seats[number].machine
-            if b < 0 or _goes_on(
-                number, slot, machines.tolerance[b], most_rounds, world, pack, fit, x
-            ):
-                continue
-            results.sweeps[b] = REPEAT * pack.seats[number].rounds
-            pack.seats[number].machine = -1
-            active -= 1
-            _finish(b, number, world, cells, machines, experts, pack, x, desk, results)
+        run_round(slot, world, pack)
+        slot = (slot + 1) % WINDOW
+        _settle(slot, pack.iterates[slot], world, cells, machines, experts, room, results)
 
 
-@part
+@lean_kernel
+def score_tiled_batch(start, stop, world, cells, machines, experts, room, results):
+    """Do as `score_batch` does in a world of several tiles."""
+    pack, desk = room.pack, room.desk
+    x = pack.iterates[0]
+    slot = latest = np.int64(0)
+    waiting = start
+    while True:
+        waiting = _seat(waiting, stop, world, cells, machines, experts, pack, desk, results, x)
+        if waiting < 0:
+            return
+        slot = (slot + 1) % WINDOW
+        run_tiled_round(latest, pack.changes[slot], world, pack)
+        latest = (latest + 1) % (pack.window - 1)
+        _settle(slot, x, world, cells, machines, experts, room, results)
+
+
+@inlined
+def _seat(waiting, stop, world, cells, machines, experts, pack, desk, results, x):
+    """Give free seats to machines; return the next one, or -1 where all are done."""
+    seated = False
+    for number in range(len(pack.seats)):
+        waiting = _skip_unpaid(waiting, stop, world, cells, machines, experts, desk, results)
+        if pack.seats[number].machine < 0 and waiting < stop:
+            admit(number, waiting, machines, world, pack, x)
+            waiting += 1
+        seated |= pack.seats[number].machine >= 0
+    return waiting if seated else -1
+
+
+@inlined
+def _settle(slot, x, world, cells, machines, experts, room, results):
+    """Prepare the next round of each machine, or read it out where it is done."""
+    pack, fit, desk = room.pack, room.fit, room.desk
+    most_rounds = (10_000 + 60.0 / (1.0 - world.discount)) / REPEAT  # plain sweeps do by then
+    compare(slot, pack.changes, pack.window, fit.dots)
+    for number in range(len(pack.seats)):
+        seat = pack.seats[number]
+        b = seat.machine
+        if b < 0 or _goes_on(
+            number, slot, machines.tolerance[b], most_rounds, world, pack, fit, x
+        ):
+            continue
+        results.sweeps[b] = REPEAT * seat.rounds
+        seat.machine = -1
+        _finish(b, number, world, cells, machines, experts, pack, x, desk, results)
+
+
+@inlined
 def _skip_unpaid(waiting, stop, world, cells, machines, experts, desk, results):
     """Return the next machine that pays; one that never does finds all actions equally likely."""
     while waiting < stop and not find_live(
@@ -82,7 +120,7 @@ def _skip_unpaid(waiting, stop, world, cells, machines, experts, desk, results):
     return waiting
 
 
-@part
+@inlined
 def _goes_on(number, slot, tolerance, most_rounds, world, pack, fit, x):
     """Return whether a machine needs another round, and prepare it."""
     seat = pack.seats[number]
@@ -91,7 +129,7 @@ def _goes_on(number, slot, tolerance, most_rounds, world, pack, fit, x):
     seat.rounds += 1
     change = pack.largest[first]
     for j in range(first + 1, first + pack.share):
-        change = max(change, pack.largest[j])
+        change = pack.largest[j] if pack.largest[j] > change else change
     goal = tolerance * (1.0 - world.discount)
     if seat.rounds > most_rounds or converged(change, goal, number, world, pack, x):
         return False
@@ -100,7 +138,7 @@ def _goes_on(number, slot, tolerance, most_rounds, world, pack, fit, x):
     return True
 
 
-@part
+@inlined
 def _finish(b, number, world, cells, machines, experts, pack, x, desk, results):
     """Write what the solved machine of a seat says."""
     transitions, count = machines.transitions[b], machines.counts[b]

@@ -21,10 +21,11 @@ from whence.likelihood.kernels.vectors import (
     times_plus,
 )
 
+_NONE, _ONE, _THREE = np.int64(0), np.int64(1), np.int64(3)  # of no literal type of their own
 _0, _1, _2, _3, _4, _5 = (np.uintp(k) for k in range(WINDOW))
 
 
-@inlined
+@part
 def _best_of(at, n_actions, width, blocks, c, offsets, successors, probabilities, x):
     """Return the values of the best action in the world state `at`, one a lane."""
     one = np.uintp(1)  # unsigned indices need no check for their sign
@@ -58,7 +59,7 @@ def _best_of(at, n_actions, width, blocks, c, offsets, successors, probabilities
     return best
 
 
-@inlined
+@part
 def enter(at, label, entry, blocks, x, paid, targets):
     """Write what it is worth to enter a labelled state, from its own values."""
     own = np.uintp(at) * blocks * np.uintp(LANES)
@@ -68,7 +69,7 @@ def enter(at, label, entry, blocks, x, paid, targets):
         store(x, np.uintp(entry) * blocks + c, worth)
 
 
-@inlined
+@part
 def _swept(begin, end, again, width, world, pack, x, step, moved, largest):
     """Sweep once over the world states of a tile and all actions, in place.
 
@@ -106,11 +107,11 @@ def _swept(begin, end, again, width, world, pack, x, step, moved, largest):
 def sweep(begin, end, again, world, pack, x, step, moved, largest):
     """Do as `_swept` does, compiled for each width."""
     if world.width == 1:
-        _swept(begin, end, again, 1, world, pack, x, step, moved, largest)
+        _swept(begin, end, again, _ONE, world, pack, x, step, moved, largest)
     elif world.width == 3:
-        _swept(begin, end, again, 3, world, pack, x, step, moved, largest)
+        _swept(begin, end, again, _THREE, world, pack, x, step, moved, largest)
     else:
-        _swept(begin, end, again, 0, world, pack, x, step, moved, largest)
+        _swept(begin, end, again, _NONE, world, pack, x, step, moved, largest)
 
 
 @part
@@ -139,7 +140,7 @@ def _combine(latest, pack):
         store(x5, row, smaller(larger(value, least), most))
 
 
-@part
+@inlined
 def run_round(latest, world, pack):
     """Combine the iterates and sweep REPEAT times over a world that is one tile.
 

@@ -47,20 +47,6 @@ def _problem(
     return mdp, demos, random_machine(rng, mdp.alphabet, n), expert
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20))
-def test_log_likelihoods_keep_the_promised_tolerance(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    for _ in range(100):
-        mdp, demos, machine, expert = _problem(rng)
-        posterior = Posterior(mdp, demos, expert=expert, rewards=LEVELS, threads=1)
-        tables = machine.transitions[None], machine.rewards[None]
-        exact = reference.log_likelihood(mdp, demos, machine.transitions, machine.rewards, expert)
-        assert abs(posterior.log_likelihood(*tables)[0] - exact) <= 1e-2
-        if expert.discount <= 0.99:
-            assert abs(posterior.log_likelihood(*tables, tolerance=1e-5)[0] - exact) <= 1e-5
-
-
 @pytest.mark.parametrize("seed", range(15))
 def test_values_are_exact_to_the_last_digits(seed: int) -> None:
     rng = np.random.default_rng(100 + seed)

@@ -15,13 +15,13 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-from collections.abc import Iterator
 
 import numpy as np
 
 import whence
 from whence import Expert, Posterior, RewardMachine, Run
 from whence.model.canonical import valid
+from whence.paper.growing import neighbours
 from whence.paper.worlds import BUILT_IN, World
 
 EXPERT = Expert(alpha=50, discount=0.92)
@@ -31,35 +31,18 @@ SLACK = 1e-2  # nats, the tolerance of scores while searching
 def polished(posterior: Posterior, machine: RewardMachine) -> float:
     """Return the score of a machine climbed by the best changes of single entries."""
     ordered = machine.over(posterior.alphabet)
-    tables = ordered.transitions, ordered.rewards
-    score = float(posterior.score(tables[0][None], tables[1][None])[0])
+    score = float(posterior.score(ordered.transitions[None], ordered.rewards[None])[0])
     while True:
         near = [
-            np.array(column) for column in zip(*neighbours(*tables, posterior.levels), strict=True)
+            np.array(column) for column in zip(*neighbours(ordered, posterior.levels), strict=True)
         ]
         kept = valid(near[0], near[1])
         scores = posterior.score(near[0][kept], near[1][kept])
         best = int(np.argmax(scores))
         if scores[best] <= score + 1e-6:
             return score
-        score, tables = float(scores[best]), (near[0][kept][best], near[1][kept][best])
-
-
-def neighbours(
-    transitions: np.ndarray, rewards: np.ndarray, levels: tuple[float, ...]
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield every machine that differs in one entry."""
-    for place in np.ndindex(*transitions.shape):
-        for target in range(len(transitions)):
-            if target != transitions[place]:
-                changed = transitions.copy()
-                changed[place] = target
-                yield changed, rewards
-        for level in levels:
-            if level != rewards[place]:
-                paid = rewards.copy()
-                paid[place] = level
-                yield transitions, paid
+        score = float(scores[best])
+        ordered = RewardMachine(ordered.alphabet, near[0][kept][best], near[1][kept][best])
 
 
 def measured(world: World, seed: int, unknown: bool) -> dict[str, object]:

@@ -359,17 +359,30 @@ def canonical_tables(
     return new_transitions, new_rewards, counts
 
 
+def batch_values(
+    mdp: LabeledMDP, tables: tuple[Ints, Floats, Ints], discount: float, tolerance: float
+) -> Floats:
+    """Return float64[B, n, S], the optimal values of machines over the world's own alphabet.
+
+    Args:
+        mdp: the world.
+        tables: int64[B, n, m], float64[B, n, m] and int64[B], all states reachable.
+        discount: of pay.
+        tolerance: how far a value may be off.
+    """
+    nothing = compile_evidence(mdp, Demonstrations.from_episodes([]))
+    return CompiledEngine(mdp, nothing, discount, threads=1).values(tables, tolerance)
+
+
 def optimal_values(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Floats:
     """Return float64[n, S], the optimal values of a machine over the world's own alphabet."""
-    nothing = compile_evidence(mdp, Demonstrations.from_episodes([]))
-    engine = CompiledEngine(mdp, nothing, discount, threads=1)
     largest = float(np.abs(machine.rewards).max(initial=0.0)) / (1 - discount)
     tables = (
         machine.transitions[None].astype(np.int64),
         machine.rewards[None].copy(),
         np.array([machine.n_states]),
     )
-    return np.asarray(engine.values(tables, FINEST_VALUE * max(1.0, largest))[0])
+    return np.asarray(batch_values(mdp, tables, discount, FINEST_VALUE * max(1.0, largest))[0])
 
 
 def compiled_q(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Floats:

@@ -115,6 +115,10 @@ class Posterior:
         """Demonstrated steps in all."""
         return sum(evidence.n_steps for evidence in self.evidence)
 
+    def columns(self, number: int) -> Ints:
+        """Return int64[m'], the place in `alphabet` of each symbol of a world."""
+        return self._columns[number]
+
     def log_likelihood(
         self,
         transitions: npt.ArrayLike,
@@ -159,6 +163,12 @@ class Posterior:
             result.stats = Stats()
             result._remembered = {}
             result._engines = [engine.at(expert.discount) for engine in self._engines]
+        return result
+
+    def to_tolerance(self, tolerance: float) -> Posterior:
+        """Return the same posterior, with another error allowed in a log likelihood."""
+        result = copy(self)
+        result.tolerance = _positive(tolerance, "tolerance")
         return result
 
     def in_worlds(self, worlds: Sequence[LabeledMDP]) -> Posterior:

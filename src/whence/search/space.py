@@ -85,12 +85,16 @@ class Space:
 
     def log_prior(self, machines: Machines) -> Floats:
         """Return float64[B]: minus infinity where a machine is not valid, or not as pinned."""
+        total = self.log_entries(machines) + self.log_size[machines.n_states]
+        return np.where(self.valid(machines), total, -np.inf)
+
+    def log_entries(self, machines: Machines) -> Floats:
+        """Return float64[B], the log probability of all entries, whatever the size."""
         used = _used(machines.n_states, self.largest)[:, :, None]
         own = np.arange(self.largest)[None, :, None]
         entries = self.log_target(machines.transitions, own, machines.n_states[:, None, None])
         entries = entries + self.log_paid(machines.paid)
-        total = np.where(used, entries, 0.0).sum(axis=(1, 2)) + self.log_size[machines.n_states]
-        return np.where(self.valid(machines), total, -np.inf)
+        return np.asarray(np.where(used, entries, 0.0).sum(axis=(1, 2)))
 
     def valid(self, machines: Machines) -> Bools:
         """Return bool[B]: all states reached, something paid, and what is known is so."""

@@ -75,7 +75,7 @@ class _Announcer(event.Listener):
     def on_start(self, started: Any) -> None:
         """Tell before the first of this package's kernels is compiled."""
         compiled = started.data["dispatcher"]
-        ours = compiled.py_func.__module__.startswith(__package__)
+        ours = compiled.py_func.__module__.startswith("whence.")
         if ours and not self.told and not _ignored():
             self.told = True
             sys.stderr.write(f"compiling the kernels, {_how_often(compiled)}: about {SECONDS} s\n")

@@ -1,0 +1,1 @@
+"""Finding machines: heuristics that supply starts. Nothing here weighs a machine."""

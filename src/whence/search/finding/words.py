@@ -1,0 +1,355 @@
+"""Changes of a machine in the language of tasks.
+
+People put tasks together from requirements, and these words change a machine by one of them at a
+time, however many arrows that takes:
+
+wait       an arrow, all that pay, or all of one label, waits until k has been read
+order      where l leads on and then k, k and then l lead there, too
+both       an arrow needs k as well, before or after its own label
+insert     an arrow leads to a new state, which k leaves for where it led; pay moves along
+avoid      k ends it all, from one state or from all
+either     k does what l does, in one state or in all
+drop       one state takes the place of another
+repeat     where a paid arrow ended the task, it begins again; and the other way round
+second     from a state, k and then l pay another sum
+undo       k leads back to the start, or to where an arrow came from
+split      a state that an arrow leads to becomes its own, and differs by one entry
+part       the same, and the two states share out what can be done
+hold       nothing is paid unless k was read, and l not since; or unless k was, if l ever was
+later      what an arrow pays is paid by the arrows after it; and the other way round
+
+What comes out may have states that nothing leads to, or that are alike: see `reducing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations
+
+import numpy as np
+
+from whence._arrays import Bools, Ints
+from whence.model.canonical import can_pay
+from whence.search.finding.reducing import Tables
+
+
+def candidates(machine: Tables, zero: int, levels: int) -> list[Tables]:
+    """Return every machine that a word makes of one; its own states keep their numbers.
+
+    Args:
+        machine: int64[n, m] twice, all states reachable.
+        zero: the place of the level 0.
+        levels: how many there are.
+    """
+    return [tables for word in WORDS for tables in word(machine, zero, levels)]
+
+
+def _arrows(machine: Tables, zero: int) -> list[tuple[int, int]]:
+    """Return the arrows that lead elsewhere or pay."""
+    targets, paid = machine
+    doing = (targets != np.arange(len(targets))[:, None]) | (paid != zero)
+    return [(int(y), int(s)) for y, s in np.argwhere(doing)]
+
+
+def _wait(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
+    targets, paid = machine
+    n, m = targets.shape
+    groups: list[Bools] = [paid != zero]
+    doing = np.zeros((n, m), dtype=np.bool_)
+    for arrow in _arrows(machine, zero):
+        doing[arrow] = True
+        alone = np.zeros((n, m), dtype=np.bool_)
+        alone[arrow] = True
+        groups.append(alone)
+    for label in range(m):
+        same = np.zeros((n, m), dtype=np.bool_)
+        same[:, label] = doing[:, label]
+        groups.append(same)
+    for waits in {group.tobytes(): group for group in groups if group.any()}.values():
+        for k in range(m):
+            if not waits[:, k].all():
+                yield _waiting(machine, waits, k, zero)
+
+
+def _waiting(machine: Tables, waits: Bools, k: int, zero: int) -> Tables:
+    """Return the product with "k read?": states without, then states with."""
+    targets, paid = machine
+    n, _ = targets.shape
+    own = np.arange(n)[:, None]
+    before = np.where(waits, own, targets)
+    pays = np.where(waits, zero, paid)
+    before = before.copy()
+    before[:, k] += n
+    return np.concatenate([before, targets + n]), np.concatenate([pays, paid])
+
+
+def _grown(machine: Tables, zero: int) -> tuple[Ints, Ints]:
+    """Return copies with one more state, which stays put."""
+    targets, paid = machine
+    n, m = targets.shape
+    return (
+        np.concatenate([targets, np.full((1, m), n)]),
+        np.concatenate([paid, np.full((1, m), zero)]),
+    )
+
+
+def _dead(machine: Tables, zero: int) -> Bools:
+    return np.asarray(~can_pay(machine[0], (machine[1] != zero).astype(np.float64)))
+
+
+def _insert(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
+    targets, paid = machine
+    n, m = targets.shape
+    dead = _dead(machine, zero)
+    for y, s in _arrows(machine, zero):
+        ends = dead[targets[y]] & (paid[y] == zero) & (targets[y] != y)
+        for k in range(m):
+            new, pays = _grown(machine, zero)
+            new[n, ends] = targets[y, ends]
+            new[n, k], pays[n, k] = targets[y, s], paid[y, s]
+            new[y, s], pays[y, s] = n, zero
+            yield new, pays
+
+
+def _avoid(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
+    n, m = machine[0].shape
+    ends = np.flatnonzero(_dead(machine, zero))
+    for k in range(m):
+        for y in (*range(n), None):
+            new, pays = _grown(machine, zero)
+            over = int(ends[0]) if len(ends) else n
+            rows = slice(0, n) if y is None else slice(y, y + 1)
+            new[rows, k], pays[rows, k] = over, zero
+            yield new, pays
+
+
+def _either(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
+    targets, paid = machine
+    m = targets.shape[1]
+    for y, s in _arrows(machine, zero):
+        for k in range(m):
+            if k != s:
+                new, pays = targets.copy(), paid.copy()
+                new[y, k], pays[y, k] = targets[y, s], paid[y, s]
+                yield new, pays
+    for s in range(m):
+        for k in range(m):
+            if k != s:
+                new, pays = targets.copy(), paid.copy()
+                new[:, k], pays[:, k] = targets[:, s], paid[:, s]
+                yield new, pays
+
+
+def _drop(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
+    targets, paid = machine
+    n, _ = targets.shape
+    for y in range(n):
+        for z in range(n):
+            if y != z:
+                new = np.where(targets == y, z, targets)
+                if y == 0:  # the state that begins is z now
+                    order = np.array([z, *(x for x in range(n) if x != z)])
+                    place = np.argsort(order)
+                    yield place[new[order]], paid[order]
+                else:
+                    yield new, paid
+
+
+def _repeat(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
+    targets, paid = machine
+    n, _ = targets.shape
+    pays = paid != zero
+    yield np.where(pays, 0, targets), paid
+    new, more = _grown(machine, zero)
+    new[:n] = np.where(pays, n, targets)
+    yield new, more
+    dead = _dead(machine, zero)
+    yield np.where(dead[targets], 0, targets), paid
+    for arrow in np.argwhere(pays):
+        y, s = int(arrow[0]), int(arrow[1])
+        new, more = _grown(machine, zero)
+        new[y, s] = n
+        yield new, more
+
+
+def _second(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
+    """From a live state two labels pay; from the first state, also three."""
+    targets, paid = machine
+    n, m = targets.shape
+    end = int(targets[tuple(np.argwhere(paid != zero)[0])])
+    dead = _dead(machine, zero)
+    for y in np.flatnonzero(~dead).tolist():
+        lost = dead[targets[y]] & (paid[y] == zero) & (targets[y] != y)
+        for k, s in permutations(range(m), 2):
+            for level in (level for level in range(levels) if level != zero):
+                new, pays = _grown(machine, zero)
+                other = lost & (np.arange(m) != k)
+                new[n, other] = targets[y, other]
+                new[y, k], pays[y, k] = n, zero
+                new[n, s], pays[n, s] = end, level
+                yield new, pays
+                if y == 0:
+                    for t in range(m):
+                        if t not in (k, s):
+                            more, sums = _grown((new, pays), zero)
+                            more[n + 1, other] = targets[y, other]
+                            more[n, s], sums[n, s] = n + 1, zero
+                            more[n + 1, t], sums[n + 1, t] = end, level
+                            yield more, sums
+
+
+def _undo(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
+    targets, paid = machine
+    m = targets.shape[1]
+    alive = ~_dead(machine, zero)
+    for k in range(m):
+        new, pays = targets.copy(), paid.copy()
+        new[alive, k] = 0
+        yield new, pays
+    for y, s in _arrows(machine, zero):
+        z = int(targets[y, s])
+        for k in range(m):
+            if k != s and z != y:
+                new = targets.copy()
+                new[z, k] = y
+                yield new, paid
+
+
+def _split(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
+    targets, paid = machine
+    n, m = targets.shape
+    for x, r in _arrows(machine, zero):
+        z = int(targets[x, r])
+        own = np.where(targets[z] == z, n, targets[z])
+        for s in range(m):
+            for target in range(n + 1):
+                if target != own[s]:
+                    new, pays = _grown(machine, zero)
+                    new[n], pays[n] = own, paid[z]
+                    new[x, r] = n
+                    new[n, s] = target
+                    yield new, pays
+            for level in range(levels):
+                if level != paid[z, s]:
+                    new, pays = _grown(machine, zero)
+                    new[n], pays[n] = own, paid[z]
+                    new[x, r] = n
+                    pays[n, s] = level
+                    yield new, pays
+
+
+def _part(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
+    """The arrow pays or not; or else nothing pays but what the new state can do."""
+    targets, paid = machine
+    n = len(targets)
+    dead = _dead(machine, zero)
+    arrows = _arrows(machine, zero)
+    for x, r in arrows:
+        z = int(targets[x, r])
+        own = np.where(targets[z] == z, n, targets[z])
+        ends = dead[targets[z]] & (paid[z] == zero) & (targets[z] != z)
+        doing = [s for y, s in arrows if y == z and not ends[s]]
+        for s in doing:
+            others = [k for k in doing if k != s]
+            for lost, left in ((others, [s]), ([s], others)):
+                new, pays = _grown(machine, zero)
+                new[n], pays[n] = own, paid[z]
+                new[x, r] = n
+                new[n, lost], pays[n, lost] = n, zero
+                new[z, left], pays[z, left] = z, zero
+                yield new, pays
+                unpaid = pays.copy()
+                unpaid[x, r] = zero
+                yield new, unpaid
+                last = np.full_like(pays, zero)
+                last[n] = pays[n]
+                yield new, last
+
+
+def _later(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
+    targets, paid = machine
+    n, m = targets.shape
+    arrows = _arrows(machine, zero)
+    for x, r in arrows:
+        z = int(targets[x, r])
+        if paid[x, r] != zero:
+            for s in range(m):
+                for level in range(levels):
+                    if level != zero and level != paid[z, s]:
+                        new, pays = _grown(machine, zero)
+                        new[n], pays[n] = np.where(targets[z] == z, n, targets[z]), paid[z]
+                        new[x, r], pays[x, r] = n, zero
+                        pays[n, s] = level
+                        yield new, pays
+            before = targets == x
+            sooner = np.where(before, paid[x, r], paid)
+            sooner[x, r] = zero
+            yield targets, sooner
+            follow = [(y, s) for y, s in arrows if y == z]
+            for y, s in follow:
+                pays = paid.copy()
+                pays[x, r], pays[y, s] = zero, paid[x, r]
+                yield targets, pays
+
+
+def _both(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
+    targets, paid = machine
+    n, m = targets.shape
+    dead = _dead(machine, zero)
+    for y, s in _arrows(machine, zero):
+        ends = dead[targets[y]] & (paid[y] == zero) & (targets[y] != y)
+        for k in range(m):
+            if k != s:
+                new, pays = _grown(_grown(machine, zero), zero)
+                new[n, ends] = new[n + 1, ends] = targets[y, ends]
+                new[y, k], pays[y, k] = n, zero
+                new[y, s], pays[y, s] = n + 1, zero
+                for state, label in ((n, s), (n + 1, k)):
+                    new[state, label], pays[state, label] = targets[y, s], paid[y, s]
+                yield new, pays
+
+
+def _order(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
+    targets, paid = machine
+    n, _ = targets.shape
+    arrows = _arrows(machine, zero)
+    dead = _dead(machine, zero)
+    for y, s in arrows:
+        x = int(targets[y, s])
+        ends = dead[targets[y]] & (paid[y] == zero) & (targets[y] != y)
+        for z, k in arrows:
+            if z == x and x != y and k != s:
+                new, pays = _grown(machine, zero)
+                new[n, ends] = targets[y, ends]
+                new[y, k], pays[y, k] = n, zero
+                new[n, s], pays[n, s] = targets[x, k], paid[x, k]
+                yield new, pays
+
+
+def _hold(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
+    """The product with "does it hold?": k makes it hold, and l ends that; arrows that pay need it.
+
+    It holds at first, or it does not; an arrow that would pay without it is lost, or waits.
+    """
+    targets, paid = machine
+    n, m = targets.shape
+    pays = paid != zero
+    for k, u in permutations(range(m), 2):
+        for lost in (True, False):
+            without = targets if lost else np.where(pays, np.arange(n)[:, None], targets)
+            for at_first in (True, False):
+                with_it = targets + (0 if at_first else n)
+                before = without + (n if at_first else 0)
+                with_it[:, u] = without[:, u] + (n if at_first else 0)
+                before[:, k] = targets[:, k] + (0 if at_first else n)
+                none = np.full_like(paid, zero)
+                if at_first:
+                    yield np.concatenate([with_it, before]), np.concatenate([paid, none])
+                else:
+                    yield np.concatenate([before, with_it]), np.concatenate([none, paid])
+
+
+WORDS = (
+    _wait, _both, _order, _insert, _avoid, _either, _drop, _repeat, _second, _undo, _hold,
+    _split, _part, _later,
+)  # fmt: skip

@@ -12,7 +12,9 @@ from support.problems import random_machine, random_world
 from whence import Expert, Posterior, PosteriorSample, Run, Tempering
 from whence._arrays import Floats
 from whence.search.draws import Draws
-from whence.search.moves import MOVES
+from whence.search.machines import Machines
+from whence.search.moves import MOVES, Move
+from whence.search.space import Space
 
 QUICK = Tempering(rungs=4, warm_up=200, pace=50, steps=1_000, until_agreed=False)
 
@@ -93,14 +95,18 @@ def _expected_distance(weights: Floats, size: float) -> float:
 
 
 @pytest.mark.slow
-def test_a_move_without_its_ratio_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = MOVES["redraw"]
+def test_moves_without_their_ratios_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_ratio(plain: Move) -> Move:
+        def wrong(
+            rng: np.random.Generator, machines: Machines, space: Space
+        ) -> tuple[Machines, Floats]:
+            proposed, log_q = plain(rng, machines, space)
+            return proposed, np.zeros_like(log_q)
 
-    def wrong(*arguments: object) -> object:
-        proposed, log_q = plain(*arguments)  # type: ignore[arg-type]
-        return proposed, np.zeros_like(log_q)
+        return wrong
 
-    monkeypatch.setitem(MOVES, "redraw", wrong)
+    for name, plain in list(MOVES.items()):
+        monkeypatch.setitem(MOVES, name, without_ratio(plain))
     seed = _spread(2, 1)[0]
     exact, sampled = _exact(seed, 2).posterior, _sampled(seed, 2)
     assert exact is not None

@@ -24,8 +24,8 @@ from whence.runs.walk import Walk
 from whence.search.method import Row
 from whence.search.tape import Tape
 
-TAG = "whence/checkpoint/2"
-READ = ("whence/checkpoint/1", TAG)  # in 1, annealing kept its machines otherwise
+TAG = "whence/checkpoint/3"
+READ = ("whence/checkpoint/1", "whence/checkpoint/2", TAG)  # what older ones lack is filled in
 NAME = "checkpoint.npz"
 STEPS = "steps"
 HEADER = "header"
@@ -175,20 +175,25 @@ def _upgraded(fields: arrays.Arrays, fresh: Walk) -> arrays.Arrays:
     """Return the arrays of a checkpoint as they are named now.
 
     In `whence/checkpoint/1` annealing kept rewards in the place of their levels, beside the
-    scores, and did not repeat the expert, which is filled in from the job.
+    scores, and did not repeat the expert, which is filled in from the job. Up to
+    `whence/checkpoint/2` there was no finder, and rounds of the warm-up were all of one length.
     """
-    if "state.current.rewards" not in fields:
-        return fields
     result = dict(fields)
-    levels = fresh.method.problem.posteriors[0].levels
-    for part in ("state.current", "state.best"):
-        rewards = result.pop(f"{part}.rewards")
-        transitions = result.pop(f"{part}.transitions", np.zeros((0, 0, 0), dtype=np.int64))
-        sizes = np.full(len(transitions), transitions.shape[-2], dtype=np.int64)
-        result[f"{part}.machines.transitions"] = transitions
-        result[f"{part}.machines.paid"] = np.searchsorted(levels, rewards).astype(np.int64)
-        result[f"{part}.machines.n_states"] = sizes
-        result |= flattened(fresh.state.best.experts, f"{part}.experts")
+    if "state.current.rewards" in fields:
+        levels = fresh.method.problem.posteriors[0].levels
+        for part in ("state.current", "state.best"):
+            rewards = result.pop(f"{part}.rewards")
+            transitions = result.pop(f"{part}.transitions", np.zeros((0, 0, 0), dtype=np.int64))
+            sizes = np.full(len(transitions), transitions.shape[-2], dtype=np.int64)
+            result[f"{part}.machines.transitions"] = transitions
+            result[f"{part}.machines.paid"] = np.searchsorted(levels, rewards).astype(np.int64)
+            result[f"{part}.machines.n_states"] = sizes
+            result |= flattened(fresh.state.best.experts, f"{part}.experts")
+    if "state.replica" in fields and "state.round" not in fields:
+        result |= flattened(fresh.state.seeking, "state.seeking")
+        result["state.seeking.ladder"] = np.array(len(result["state.replica"]))
+        result["state.round"] = np.array(fresh.state.round)
+        result["state.turn"] = result["state.step"] + fresh.state.round
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from whence.search import diagnostics, tempering
 from whence.search.draws import Draws
 from whence.search.method import Finding, Found, Method, Row, best_of, within
 from whence.search.problem import Problem
+from whence.search.seeking import Seeker
 from whence.search.settings import Tempering
 from whence.search.tape import Tape, mapped
 from whence.search.target import Chains
@@ -25,16 +27,30 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
 
     def init(self, rng: np.random.Generator) -> tempering.State:
         """Return the ladders before the first step."""
-        target = self.problem.target()
-        state = tempering.init(rng, target, self.settings)
-        start = self.problem.started(target.space)
-        return state if start is None else tempering.started(state, target, start, self.settings)
+        target, settings = self.problem.target(), self.settings
+        given = self.problem.started(target.space)
+        seeking = self._seeker.init(wanted=given is None)
+        state = tempering.init(rng, target, settings, seeking)
+        if given is None:
+            return state
+        every = np.arange(settings.ladders)
+        cold = state.chains.experts.rows(every * settings.rungs)
+        for ladder in every.tolist():
+            one = target.chains(given, cold.rows(np.array([ladder])))
+            state = tempering.started(state, target, one, np.array([ladder * settings.rungs]))
+        return state
+
+    @cached_property
+    def _seeker(self) -> Seeker:
+        return Seeker(self.problem.target(), self.settings)
 
     def step(
         self, rng: np.random.Generator, state: tempering.State
     ) -> tuple[tempering.State, tempering.Info]:
-        """Advance every chain by one move, and swap neighbours."""
-        return tempering.step(rng, state, self.problem.target(), self.settings)
+        """Take a turn of the finders, advance every chain by one move, and swap neighbours."""
+        target, settings = self.problem.target(), self.settings
+        state = tempering.sought(rng, state, target, settings, self._seeker)
+        return tempering.step(rng, state, target, settings)
 
     def finish(self, state: tempering.State, records: Records) -> Finding:
         """Return the best machine, the samples, and what speaks against them."""
@@ -74,8 +90,8 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         return best_of(state.best, self.problem.target().score(state.best), self.problem)
 
     def evaluations(self, state: tempering.State) -> int:
-        """Return one machine a chain and step, and one to begin with."""
-        return state.chains.size * (state.step + 1)
+        """Return one machine a chain and step, one to begin with, and those of the finders."""
+        return state.chains.size * (state.step + 1) + state.seeking.evaluations
 
     def record(self, state: tempering.State) -> Chains | None:
         """Return the coldest chains, L of them, once the warm-up is over."""
@@ -92,6 +108,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         tried, chance = state.swap_tried.sum(axis=0), state.swap_chance.sum(axis=0)
         return {
             "warm": state.warm >= 0,
+            "finding": not state.seeking.over(self.settings) and state.warm < 0,
             "temperatures": state.temperatures[0].tolist(),
             "swap_rates": [
                 float(total / count) if count else None
@@ -108,6 +125,17 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         """Return whether machines, experts and replicas are in range."""
         space, grid = self.problem.target().space, len(self.problem.unknowns.discounts)
         every = [state.chains, state.best, *([] if block is None else [block])]
+        found = state.seeking.found
+        if not all(
+            within(part.machines.transitions, space.largest)
+            and within(part.machines.paid, len(space.levels))
+            and within(part.machines.n_states - 1, space.largest)
+            and within(part.experts.discount, grid)
+            and len({len(part.score), *(len(table) for table in (*part.machines, *part.experts))})
+            == 1
+            for part in (found.beam, found.waiting)
+        ) or len(found.stage) != len(found.beam.score):
+            return False
         replicas = np.sort(state.replica, axis=1) == np.arange(state.replica.shape[1])
         return bool(replicas.all()) and all(
             within(chains.machines.transitions, space.largest)

@@ -121,6 +121,7 @@ class Tempering:
         trips: round trips that every ladder must have made before it may stop.
         every: steps between two looks at whether the ladders agree.
         until_agreed: whether to stop when they do; else all steps are made.
+        finder: whether to look for good machines to start from, in runs that are long enough.
         temperature: of the coldest rung; 1 is the Bayesian posterior.
     """
 
@@ -133,6 +134,7 @@ class Tempering:
     trips: int = 10
     every: int = 200
     until_agreed: bool = True
+    finder: bool = True
     temperature: float = 1.0
 
     def __post_init__(self) -> None:

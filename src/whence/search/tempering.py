@@ -15,8 +15,8 @@ import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
 from whence.search import ladder
-from whence.search.machines import Machines
 from whence.search.moves import MOVES, usable
+from whence.search.seeking import Seeker, Seeking
 from whence.search.settings import Tempering
 from whence.search.target import Chains, Target
 from whence.search.unknowns import Experts
@@ -24,7 +24,7 @@ from whence.search.unknowns import Experts
 EXPERT = "expert"
 SPREAD_SHARE = 0.1
 SMALL_SPREAD = 200.0  # nats
-DAMPING = 0.5
+UNBALANCED = 0.25  # how far apart the rejection rates of neighbours may be
 SAME_SCORE = 0.02  # scores this close are of equally good machines
 LEAST_SHARE = 0.03  # of each kind of move
 
@@ -48,6 +48,9 @@ class State:
         made: float64[moves], changes accepted.
         swap_tried: float64[L, K - 1], since the last adaptation.
         swap_chance: float64[L, K - 1], the sum of their probabilities.
+        seeking: where the finders are.
+        round: how many steps this round of the warm-up has.
+        turn: the step at which it ends.
     """
 
     step: int
@@ -64,6 +67,9 @@ class State:
     made: Floats
     swap_tried: Floats
     swap_chance: Floats
+    seeking: Seeking
+    round: int
+    turn: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +89,7 @@ class Info:
     accepted: Bools
 
 
-def init(rng: np.random.Generator, target: Target, settings: Tempering) -> State:
+def init(rng: np.random.Generator, target: Target, settings: Tempering, seeking: Seeking) -> State:
     """Return ladders of chains drawn from the prior, with rungs up to where it rules."""
     ladders, rungs = settings.ladders, settings.rungs
     chains = target.sample(rng, ladders * rungs)
@@ -109,21 +115,42 @@ def init(rng: np.random.Generator, target: Target, settings: Tempering) -> State
         made=nothing,
         swap_tried=pairs,
         swap_chance=pairs,
+        seeking=seeking,
+        round=settings.pace,
+        turn=settings.pace,
     )
 
 
-def started(state: State, target: Target, machines: Machines, settings: Tempering) -> State:
-    """Return the state with a machine given in place of the coldest chain of each ladder."""
-    size = settings.ladders
-    cold = np.arange(size) * settings.rungs
-    experts = state.chains.experts.rows(cold)
-    given = target.chains(machines.rows(np.zeros(size, dtype=np.int64)), experts)
-    place = np.zeros(state.chains.size, dtype=np.int64)
-    place[cold] = np.arange(size)
+def started(state: State, target: Target, given: Chains, places: Ints) -> State:
+    """Return the state with a chain given in some places, int64[...], of the ladders' chains."""
     where = np.zeros(state.chains.size, dtype=np.bool_)
-    where[cold] = True
-    chains = state.chains.replaced(given.rows(place), where)
-    return replace(state, chains=chains, best=_best(target, chains, size))
+    where[places] = True
+    chains = state.chains.replaced(given.rows(np.zeros(len(where), dtype=np.int64)), where)
+    new = _best(target, chains, len(state.trips))
+    return replace(state, chains=chains, best=_better(target, state.best, new))
+
+
+def sought(
+    rng: np.random.Generator, state: State, target: Target, settings: Tempering, seeker: Seeker
+) -> State:
+    """Take a turn of the finders, during the warm-up.
+
+    The best machine of a ladder's finder takes the coldest chain's place where the ladder has met
+    no better one. When all finders are over, every chain of a ladder starts from the best machine
+    that any ladder has met: hot chains leave it soon, while cold ones would take long to find it.
+    """
+    if state.warm >= 0 or state.seeking.over(settings):
+        return state
+    ladder_now = state.seeking.ladder
+    seeking, found = seeker.step(rng, state.seeking)
+    state = replace(state, seeking=seeking)
+    if found is not None and target.score(found)[0] > target.score(state.best)[ladder_now]:
+        state = started(state, target, found, np.array([ladder_now * settings.rungs]))
+    if not seeking.over(settings):
+        return state
+    best = state.best.rows(np.array([target.score(state.best).argmax()]))
+    state = started(state, target, best, np.arange(state.chains.size))
+    return replace(_counted_afresh(state), round=settings.pace, turn=state.step + settings.pace)
 
 
 def step(
@@ -161,6 +188,9 @@ def step(
         made=state.made + made * _useful(state.chains, proposed, accepted),
         swap_tried=state.swap_tried + np.isfinite(chance),
         swap_chance=state.swap_chance + np.nan_to_num(chance),
+        seeking=state.seeking,
+        round=state.round,
+        turn=state.turn,
     )
     return adapted(following, target, settings), Info(
         state.moves[number], proposed, log_ratio, accepted
@@ -178,28 +208,42 @@ def acceptance(old: Chains, new: Chains, temperatures: Floats, log_q: Floats) ->
 
 
 def adapted(state: State, target: Target, settings: Tempering) -> State:
-    """Move the rungs and share the moves anew, now and then during the warm-up; end it.
+    """Move the rungs and share the moves anew at the end of a round of the warm-up; end it.
 
-    It ends after `warm_up` steps, once all ladders have found equally good machines, or else
-    after half of all steps.
+    Each round is twice as long as the one before, so that the last one, in which the chains have
+    settled, decides. The warm-up ends after `warm_up` steps, once all finders are over, all
+    ladders have found equally good machines, and all neighbours swap about equally often or a
+    round took an eighth of all steps; or else after half of all steps.
     """
-    if state.warm >= 0 or state.step % settings.pace:
+    half = state.step >= settings.steps // 2
+    if state.warm >= 0 or (state.step < state.turn and not half):
         return state
     rejection = (1 - state.swap_chance / np.maximum(state.swap_tried, 1)).mean(axis=0)
-    wanted = ladder.respaced(state.temperatures[0], rejection)
-    logs = (1 - DAMPING) * np.log(state.temperatures[0]) + DAMPING * np.log(wanted)
     rate = np.sqrt((state.made + 0.5) / (state.tried + 1.0))
     shares = LEAST_SHARE + rate / rate.sum()
-    gap = apart(target.score(state.best))
-    agreed = state.step >= settings.warm_up and gap < SAME_SCORE
-    ended = agreed or state.step >= settings.steps // 2
+    found = state.seeking.over(settings)
+    balanced = apart(rejection) <= UNBALANCED if len(rejection) else True
+    agreed = state.step >= settings.warm_up and apart(target.score(state.best)) < SAME_SCORE
+    ended = half or (found and agreed and (balanced or state.round >= settings.steps // 8))
+    longer = 2 * state.round if found else state.round
     return replace(
-        state,
+        _counted_afresh(state),
         warm=state.step if ended else -1,
-        temperatures=np.tile(np.exp(logs), (settings.ladders, 1)),
+        temperatures=np.tile(
+            ladder.respaced(state.temperatures[0], rejection), (settings.ladders, 1)
+        ),
         came_from_hot=state.came_from_hot & (not ended),
         trips=state.trips * (not ended),
         shares=shares / shares.sum(),
+        round=longer,
+        turn=state.step + longer,
+    )
+
+
+def _counted_afresh(state: State) -> State:
+    """Return the state with no proposals and no swaps counted."""
+    return replace(
+        state,
         tried=np.zeros_like(state.tried),
         made=np.zeros_like(state.made),
         swap_tried=np.zeros_like(state.swap_tried),

@@ -5,6 +5,7 @@ import warnings
 from whence import envs, report, worlds
 from whence._files import __version__
 from whence.analysis.certainty import Certainty, arrow_certainty
+from whence.analysis.facts import Fact, Route
 from whence.analysis.outliers import Outlier, outliers
 from whence.analysis.questions import Difference, OpenQuestion, differences, open_questions
 from whence.analysis.sample import PosteriorSample
@@ -14,6 +15,7 @@ from whence.model.coverage import Coverage
 from whence.model.demos import Demonstrations
 from whence.model.episodes import Episode
 from whence.model.expert import Expert
+from whence.model.expert_prior import AlphaPrior, LapsePrior
 from whence.model.grid import Grid
 from whence.model.joint import joint_machine
 from whence.model.machine import RewardMachine
@@ -29,6 +31,7 @@ from whence.runs.resuming import load, resume
 from whence.search.settings import Annealing, Exhaustive, Tempering
 
 __all__ = [
+    "AlphaPrior",
     "Annealing",
     "Certainty",
     "Coverage",
@@ -39,8 +42,10 @@ __all__ = [
     "Event",
     "Exhaustive",
     "Expert",
+    "Fact",
     "Grid",
     "LabeledMDP",
+    "LapsePrior",
     "OpenQuestion",
     "Outlier",
     "Policy",
@@ -48,6 +53,7 @@ __all__ = [
     "PosteriorSample",
     "Prior",
     "RewardMachine",
+    "Route",
     "Run",
     "Tempering",
     "WhenceError",

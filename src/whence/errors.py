@@ -16,9 +16,25 @@ Every message names the place, the culprit and the cure.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Self
+
 
 class WhenceError(Exception):
-    """Base of every error that whence raises on purpose."""
+    """Base of every error that whence raises on purpose.
+
+    Attributes:
+        problems: the single ones, where several are told together; else empty.
+    """
+
+    problems: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, problems: Sequence[str]) -> Self:
+        """Return one error that tells several problems, a line each."""
+        error = cls("\n".join(problems))
+        error.problems = tuple(problems) if len(problems) > 1 else ()
+        return error
 
 
 class FileError(WhenceError):

@@ -63,8 +63,10 @@ def test_the_gain_is_that_of_the_best_alpha_at_each_discount(
 def test_a_run_tells(shown: tuple[World, Demonstrations]) -> None:
     world, demos = shown
     settings = Tempering(steps=60, warm_up=20, rungs=4)
-    for said, doubted in (({}, True), ({"discount": "infer"}, False), ({"alpha": 30.0}, False)):
-        run = whence.infer(world.mdp, demos, states=2, settings=settings, **said)
+    for alpha, discount, doubted in ((None, 0.95, True), (None, None, False), (30.0, 0.95, False)):
+        run = whence.infer(
+            world.mdp, demos, states=2, settings=settings, alpha=alpha, discount=discount
+        )
         assert any("discount" in doubt for doubt in run.doubts) == doubted
 
 

@@ -128,6 +128,7 @@ def test_the_exact_posterior_on_the_command_line(
     demos: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = f"infer coffee {demos} -o run --method exhaustive --states 1-2 --temperature 20"
+    line += " --alpha 50 --discount 0.92 --lapse 0"
     code, out, _ = _call(f"{line} --json", capsys)
     assert code == 0
     document = msgspec.json.decode(out)

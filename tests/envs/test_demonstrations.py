@@ -12,7 +12,7 @@ import whence
 from support.small_envs import TableEnv, corridor, newest
 from whence import RewardMachine
 from whence.envs import GymWorld, Recorder, Recording
-from whence.errors import DemonstrationsError, MissingExtraError, WhenceError
+from whence.errors import ArgumentError, DemonstrationsError, MissingExtraError, WhenceError
 
 
 def direction(state: int, action: int, following: int) -> str | None:
@@ -162,3 +162,53 @@ def test_every_name_of_envs_is_there() -> None:
     assert dir(whence.envs) == sorted(whence.envs.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = whence.envs.nonsense
+
+
+class KeyEnv(gymnasium.Env[Any, Any]):
+    """A corridor 0 to 4 with a key in 1; the goal, 4, ends the episode of who has the key."""
+
+    def __init__(self) -> None:
+        self.observation_space = gymnasium.spaces.Discrete(5)
+        self.action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.s, self.key = 2, False
+        return self.s, {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.s = min(max(self.s + (1 if action else -1), 0), 4)
+        self.key |= self.s == 1
+        return self.s, 0.0, self.s == 4 and self.key, False, {}
+
+
+def test_an_environment_whose_task_ends_episodes_fits_its_world() -> None:
+    label = {1: "key", 4: "goal"}
+    ways = [[1, 1, 0, 0, 0, 1, 1, 1], [0, 1, 1, 1]]
+    recorder = whence.envs.Recorder(KeyEnv())
+    for actions in ways:
+        recorder.reset(seed=0)
+        for action in actions:
+            recorder.step(action)
+    world = whence.envs.GymWorld.from_env(KeyEnv(), label=label, steps=400, seed=0, endings="task")
+    assert world.mdp.n_states == 5
+    demos = world.demonstrations(recorder.recordings)
+    assert [e.ended for e in demos] == [True, True]
+    assert demos[0].states == [2, 3, 4, 3, 2, 1, 2, 3, 4]
+    assert demos.check(world.mdp).ok
+    raw = [(r.observations, r.actions) for r in recorder.recordings]
+    assert whence.Demonstrations.from_episodes(raw).check(world.mdp).ok
+    assert world.demonstrations(raw).ended is None
+    ending = whence.envs.GymWorld.from_env(KeyEnv(), label=label, steps=400, seed=0)
+    assert ending.mdp.n_states == 7
+    with pytest.raises(ArgumentError, match="endings is 'env'; known are world, task"):
+        whence.envs.GymWorld.from_env(KeyEnv(), label=label, steps=9, endings="env")
+
+
+def test_a_goal_that_always_ends_episodes_leads_on_to_nothing() -> None:
+    world = whence.envs.GymWorld.from_env(
+        TableEnv(corridor(3), hide=True), label={2: "goal"}, steps=100, endings="task"
+    )
+    assert world.mdp.state_name(3) == "end"
+    assert world.mdp.row(2, 0)[0].tolist() == [3]
+    assert world.mdp.label(3) is None

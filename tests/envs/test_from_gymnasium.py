@@ -28,7 +28,7 @@ def one_label(_: int) -> str:
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_are_the_tables_with_repeated_successors_added_up(name: str) -> None:
     env: Any = gymnasium.make(name)
-    world = GymWorld.from_env(env, label=one_label)
+    world = GymWorld.from_env(env, label=one_label, available="all")
     mdp, table = world.mdp, env.unwrapped.P
     assert mdp.n_actions == env.action_space.n
     for s in range(env.observation_space.n):
@@ -356,3 +356,55 @@ def test_worlds_can_be_used_like_any_other(tmp_path: Any) -> None:
     reach = whence.RewardMachine.from_arrows(["a -g/1-> b"])
     result = whence.evaluate(mdp, whence.plan(mdp, reach, 0.9), truth=reach, length=13)
     assert result.expected_return == 1.0
+
+
+def test_taxi_lacks_the_actions_that_its_masks_leave_out() -> None:
+    env: Any = gymnasium.make(TAXI)
+    world = GymWorld.from_env(env, label={475: "there"})
+    for s in range(env.observation_space.n):
+        if not world.ended(s):
+            mask = env.unwrapped.action_mask(s).astype(bool).tolist()
+            assert world.mdp.available[s].tolist() == mask
+    assert world.mdp.is_masked
+    assert world.mdp.available[[world.ended(s) for s in range(world.mdp.n_states)]].all()
+    assert not LabeledMDP.from_gymnasium(env, label={475: "there"}, available="all").is_masked
+    with pytest.raises(ArgumentError, match="available is 'some'; known are mask, all"):
+        LabeledMDP.from_gymnasium(env, label={475: "there"}, available="some")
+
+
+class MaskedEnv(TableEnv):
+    """The corridor, which says in `info` that one cannot go left of its first cell."""
+
+    mask: Any = None
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        state, _ = super().reset(seed=seed, options=options)
+        return state, self._told()
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        assert self.s > 0 or action == 1
+        return *super().step(action)[:4], self._told()
+
+    def _told(self) -> dict[str, Any]:
+        own = np.array([int(self.s) > 0, 1], dtype=np.int8)
+        return {"action_mask": own if self.mask is None else self.mask}
+
+
+def test_exploration_takes_what_the_masks_allow() -> None:
+    env = MaskedEnv(corridor(4), hide=True)
+    world = GymWorld.from_env(env, label={3: "goal"}, steps=200, seed=0)
+    assert world.mdp.available[:3].tolist() == [[False, True], [True, True], [True, True]]
+    assert world.coverage is not None
+    assert world.coverage.complete
+    assert world.coverage.counts[0, 0] == 0
+    assert "unknown" not in (world.mdp.names or ())
+
+
+@pytest.mark.parametrize(
+    ("mask", "message"), [([0, 0], "leaves no action"), ([1], "give 2 numbers")]
+)
+def test_a_mask_that_makes_no_sense_is_refused(mask: Any, message: str) -> None:
+    env = MaskedEnv(corridor(4), hide=True)
+    env.mask = mask
+    with pytest.raises(WorldError, match=message):
+        GymWorld.from_env(env, label={3: "goal"}, steps=20)

@@ -304,3 +304,25 @@ def test_returns_agree_with_exact_evaluation() -> None:
     error = np.std(returns) / np.sqrt(len(returns))
     assert abs(np.mean(returns) - exact) <= 5 * error
     assert 0 < exact < 2
+
+
+def test_a_world_tells_which_actions_a_state_has() -> None:
+    mdp = whence.LabeledMDP.from_triples(
+        [(0, 0, 1, 1.0), (0, 1, 0, 1.0), (1, 1, 0, 1.0)],
+        states=2,
+        actions=["on", "back"],
+        labels=[None, "a"],
+        unavailable=[(1, 0)],
+    )
+    machine = whence.RewardMachine(("a",), [[0]], [[1.0]])
+    env = whence.envs.RewardMachineEnv(whence.envs.LabeledMDPEnv(mdp), machine)
+    _, info = env.reset(seed=0)
+    assert info["action_mask"].tolist() == [1, 1]
+    _, reward, _, _, info = env.step(0)
+    assert reward == 1.0
+    assert info["action_mask"].tolist() == [0, 1]
+    assert env.action_space.sample(info["action_mask"]) == 1
+    with pytest.raises(ArgumentError, match="action 'on' is not available in state 1"):
+        env.step(0)
+    _, info = whence.envs.LabeledMDPEnv(whence.worlds.coffee().mdp).reset(seed=0)
+    assert "action_mask" not in info

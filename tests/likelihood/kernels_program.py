@@ -8,7 +8,7 @@ import kernels_as_python
 import numpy as np
 
 import whence
-from support.problems import random_machine, random_world
+from support.problems import masked, random_machine, random_world
 from whence import Expert, Posterior
 from whence.likelihood import compiled, reference
 from whence.likelihood.kernels.constants import PAUSE
@@ -25,6 +25,7 @@ def scored(rng: np.random.Generator) -> None:
         rng, states=int(rng.integers(2, 9)), actions=int(rng.integers(1, 4)),
         symbols=int(rng.integers(1, 4)), successors=int(rng.choice([1, 2, 3, 6])),
     )  # fmt: skip
+    world = masked(rng, world) if rng.random() < 0.3 else world
     expert = Expert(
         float(rng.choice([0.0, 1.0, 20.0, np.inf])),
         float(rng.choice([0.0, 0.5, 0.9, 0.98])),

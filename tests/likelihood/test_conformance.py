@@ -11,7 +11,7 @@ import pytest
 
 import whence
 from support.conformance import ENGINES, Problem, deterministic_world, problems, table_world, walks
-from support.problems import random_machine, random_world
+from support.problems import masked, random_machine, random_world
 from whence import Demonstrations, Expert, LabeledMDP, Posterior, RewardMachine
 from whence.likelihood import posterior as posterior_module
 from whence.likelihood import reference
@@ -59,14 +59,20 @@ def test_log_likelihoods_keep_the_promised_tolerance(make: Make, kind: str, seed
     assert sum(taken) >= 30 if kind == "any" else all(taken)
 
 
+@pytest.mark.parametrize("kind", ["masked any", "masked deterministic"])
+def test_log_likelihoods_keep_it_where_states_lack_actions(make: Make, kind: str) -> None:
+    taken = [_check(make, problem) for problem in problems(kind, 0, 100)]
+    assert sum(taken) >= 30 if kind == "masked any" else all(taken)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 20))
-@pytest.mark.parametrize("kind", ["any", "deterministic"])
+@pytest.mark.parametrize("kind", ["any", "deterministic", "masked any", "masked deterministic"])
 def test_many_log_likelihoods_keep_the_promised_tolerance(
     make: Make, kind: str, seed: int
 ) -> None:
     taken = [_check(make, problem) for problem in problems(kind, seed, 100)]
-    assert sum(taken) >= 30 if kind == "any" else all(taken)
+    assert sum(taken) >= 30 if kind.endswith("any") else all(taken)
 
 
 def _machines(rng: np.random.Generator, mdp: LabeledMDP, n: int, count: int) -> tuple[Any, Any]:
@@ -74,20 +80,28 @@ def _machines(rng: np.random.Generator, mdp: LabeledMDP, n: int, count: int) -> 
     return np.array([m.transitions for m in chosen]), np.array([m.rewards for m in chosen])
 
 
-def _world(seed: int, deterministic: bool) -> tuple[LabeledMDP, Demonstrations]:
+def _world(
+    seed: int, deterministic: bool, lacking: bool = False
+) -> tuple[LabeledMDP, Demonstrations]:
     rng = np.random.default_rng(seed)
     if deterministic:
         mdp = deterministic_world(rng)
     else:
         mdp = random_world(rng, states=30, actions=3, symbols=3, successors=3)
+    mdp = masked(rng, mdp) if lacking else mdp
     return mdp, walks(rng, mdp)
 
 
-@pytest.mark.parametrize("n", [1, 3, 5, 16, 20])
+@pytest.mark.parametrize(
+    ("n", "lacking"), [(1, False), (3, False), (5, False), (16, False), (20, False), (3, True)]
+)
 @pytest.mark.parametrize("deterministic", [False, True])
-def test_numbers_depend_on_the_machine_alone(make: Make, n: int, deterministic: bool) -> None:
+def test_numbers_depend_on_the_machine_alone(
+    make: Make, n: int, lacking: bool, deterministic: bool
+) -> None:
     rng = np.random.default_rng(n)
-    mdp, demos = _world(40 + n, deterministic)
+    mdp, demos = _world(40 + n, deterministic, lacking)
+    assert mdp.is_masked == lacking
     one = make(mdp, demos, expert=Expert(40.0, 0.97, 0.1))
     if one is None:
         return
@@ -138,6 +152,25 @@ def test_where_nothing_can_be_paid_every_action_is_as_likely(
     nothing = np.zeros((1, 2, m), dtype=np.int64), np.zeros((1, 2, m))
     uniform = -demos.n_steps * math.log(mdp.n_actions)
     assert posterior.log_likelihood(*nothing)[0] == pytest.approx(uniform, rel=1e-14)
+    once = np.ones((1, 2, m), dtype=np.int64), np.array([[[1.0] * m, [0.0] * m]])
+    exact = reference.log_likelihood(mdp, demos, once[0][0], once[1][0], posterior.expert)
+    assert posterior.log_likelihood(*once, tolerance=1e-9)[0] == pytest.approx(exact, abs=1e-8)
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_where_nothing_can_be_paid_the_actions_that_a_state_has_are_as_likely(
+    make: Make, deterministic: bool
+) -> None:
+    mdp, demos = _world(61, deterministic, lacking=True)
+    posterior = make(mdp, demos, expert=Expert(50.0, 0.9, 0.2))
+    if posterior is None:
+        return
+    m = len(mdp.alphabet)
+    has = [int(mdp.available[s].sum()) for e in demos for s in e.states[: len(e.actions)]]
+    assert min(has) < mdp.n_actions
+    nothing = np.zeros((1, 2, m), dtype=np.int64), np.zeros((1, 2, m))
+    uniform = -sum(map(math.log, has))
+    assert posterior.log_likelihood(*nothing)[0] == pytest.approx(uniform, rel=1e-13)
     once = np.ones((1, 2, m), dtype=np.int64), np.array([[[1.0] * m, [0.0] * m]])
     exact = reference.log_likelihood(mdp, demos, once[0][0], once[1][0], posterior.expert)
     assert posterior.log_likelihood(*once, tolerance=1e-9)[0] == pytest.approx(exact, abs=1e-8)

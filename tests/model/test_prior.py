@@ -11,7 +11,7 @@ from whence import Prior, RewardMachine
 from whence._arrays import Floats, Ints
 from whence.errors import ArgumentError
 from whence.model.canonical import valid
-from whence.model.prior import checked_levels, log_size_prior
+from whence.model.prior import checked_levels
 
 
 def test_the_papers_formula_by_hand() -> None:
@@ -113,7 +113,7 @@ def test_masses_over_a_range_of_sizes_sum_to_one() -> None:
         mass = np.exp(prior.log_mass(transitions, rewards, levels, sizes)).sum() / copies
         masses.append(mass)
     assert masses == pytest.approx([4 / 7, 2 / 7, 1 / 7], rel=1e-11)
-    assert math.exp(log_size_prior(5, range(5, 6))) == pytest.approx(1, rel=1e-14)
+    assert math.exp(Prior().log_size(5, range(5, 6))) == pytest.approx(1, rel=1e-14)
 
 
 def test_no_valid_machine_has_no_normaliser() -> None:

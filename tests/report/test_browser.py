@@ -43,8 +43,8 @@ def test_a_report_opens_without_complaint_or_request(page: Page, tmp_path: Path)
     assert page.complaints == []
     ids = page.value("[...document.querySelectorAll('main > section')].map(s => s.id)")
     assert ids == [
-        "answer", "machine", "alternatives", "worlds", "prediction", "diagnostics", "episodes",
-        "recipe",
+        "answer", "facts", "worlds", "machine", "alternatives", "prediction", "diagnostics",
+        "episodes", "recipe",
     ]  # fmt: skip
     sizes = page.value(
         "[...document.querySelectorAll('section')].map(s => s.getBoundingClientRect().height)"
@@ -110,3 +110,25 @@ def test_the_keyboard_reaches_the_skip_link_first_and_unfolds(page: Page, tmp_pa
     page.call("Input.dispatchKeyEvent", type="keyDown", **enter)
     page.call("Input.dispatchKeyEvent", type="keyUp", **enter)
     assert page.value("document.querySelector('details').open") is True
+
+
+def test_the_first_screen_has_the_answer_whole(page: Page, tmp_path: Path) -> None:
+    shown(page, studies.grid(), tmp_path)
+    page.screen(1280, 800)
+    for part in (
+        ".lead",
+        ".sure",
+        ".surer",
+        ".first figure:nth-child(1)",
+        ".first figure:nth-child(2)",
+    ):
+        box = f"document.querySelector('{part}').getBoundingClientRect()"
+        assert 0 < page.value(f"{box}.top") < page.value(f"{box}.bottom") < 800
+    sides = (
+        "[...document.querySelectorAll('.first figure')].map(f => f.getBoundingClientRect().top)"
+    )
+    left, right = page.value(sides)
+    assert left == right  # beside each other
+    page.screen(400, 800)
+    left, right = page.value(sides)
+    assert left < right

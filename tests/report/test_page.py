@@ -15,17 +15,20 @@ from hypothesis import strategies as st
 import whence
 from support import studies
 from support.pages import Element, parsed
+from whence.analysis.facts import percent
 from whence.drawing import text
 from whence.errors import FileError
 from whence.report import Study, render, write
 from whence.report.html import Html, counted, fill, fixed, nats, safe, share, share_with_error
 from whence.report.maps import seen
+from whence.report.words import WORDS, anchor_of
 
 SECTIONS = [
     "answer",
+    "facts",
+    "worlds",
     "machine",
     "alternatives",
-    "worlds",
     "prediction",
     "diagnostics",
     "episodes",
@@ -99,39 +102,65 @@ def test_nothing_is_loaded_and_nothing_runs(make: object) -> None:
     assert "script" not in policy.attributes["content"]
 
 
-def test_the_answer_names_what_is_paid_and_how_likely_that_is() -> None:
+def test_the_answer_is_the_sentence_with_its_confidence() -> None:
     study = studies.grid()
-    shown = section(page(study), "answer").text
-    assert "c, then o pays 1" in shown
-    assert study.run.posterior is not None
-    assert study.place is not None
-    weight = float(study.run.posterior.weights[study.place])
-    assert share(weight) in shown
-    assert f"{studies.demonstrations(study.worlds[0][0]).n_steps:,} steps" in shown
-
-
-def test_an_answer_that_is_not_the_most_probable_machine_says_so() -> None:
-    study = studies.grid()
+    shown = section(page(study), "answer")
+    assert study.run.found is not None
+    assert study.run.found.sure
+    lead = next(p for p in shown.all("p") if p.attributes.get("class") == "lead")
+    assert lead.text.startswith(study.run.found.statement.replace("`", ""))
+    assert f"{percent(study.run.found.confidence[0])} sure" in lead.text
+    assert f"{studies.demonstrations(study.worlds[0][0]).n_steps:,} steps" in shown.text
+    assert len(shown.all("svg")) == 2  # the machine and the map
     sample = study.run.posterior
     assert sample is not None
-    first = replace(study, run=replace(study.run, best=sample.machines[0], certainty=()))
-    assert first.place == 0
-    assert "Another machine is likelier" not in section(page(first), "answer").text
-    other = replace(study, run=replace(study.run, best=sample.machines[1], certainty=()))
-    assert other.place == 1
-    shown = section(page(other), "answer").text
-    assert "Another machine is likelier" in shown
-    assert share(float(sample.weights[0])) in shown
+    assert share(float(sample.weights[0])) not in shown.text  # of a single machine
 
 
-def test_doubts_are_said_first_and_again() -> None:
+def test_an_answer_that_nothing_is_sure_of_says_so() -> None:
+    study = studies.chain()
+    found = study.run.found
+    assert found is not None
+    unsure = replace(found, untested=frozenset(range(len(found.every))))
+    run = replace(study.run, doubts=())
+    vars(run)["found"] = unsure
+    shown = section(page(replace(study, run=run)), "answer").text
+    assert "Nothing is sure yet; probably the expert wants" in shown
+
+
+def test_every_fact_route_and_open_question_is_listed() -> None:
+    study = studies.grid()
+    root = section(page(study), "facts")
+    stated, plans = root.all("table")[:2]
+    told = [fact for fact in study.run.facts if fact.kind in ("route", "ends", "avoids", "pays")]
+    assert len(stated.all("tr")) == 1 + len(told) > 1
+    for fact in told:
+        assert fact.text.replace("`", "") in stated.text
+    sample = study.run.posterior
+    assert sample is not None
+    rows = plans.all("tr")[1:]
+    assert len(rows) == min(5, len(sample.routes))
+    for row, route in zip(rows, sample.routes, strict=False):
+        assert row.all("td")[0].text.startswith(share(route.probability))
+    for question in study.run.open_questions:
+        assert ", ".join(question.labels) in root.text
+
+
+def test_doubts_are_said_with_what_to_do_about_them() -> None:
     study = studies.grid()
     doubtful = replace(study, run=replace(study.run, doubts=("the ladders <differ>",)))
     root = page(doubtful)
-    assert "Do not trust this yet" in section(root, "answer").text
+    shown = section(root, "answer")
+    assert "Do not trust this yet" in shown.text
+    assert "if the doubts below are unfounded" in shown.text
+    steps = 2 * study.run.steps
+    commands = [c.text for c in shown.all("code") if c.attributes.get("class") == "command"]
+    assert commands == [f"whence resume RUN --steps {steps}"] * 2  # to be surer, and the doubt
     assert "The ladders <differ>." in section(root, "diagnostics").text
-    sure = replace(study, run=replace(study.run, doubts=()))
-    assert "left no doubts" in section(page(sure), "answer").text
+    sure = replace(study, run=replace(study.run, doubts=()), folder="a run")
+    shown = section(page(sure), "answer")
+    assert "No doubts. Checked were the search: independent ladders agree" in shown.text
+    assert "the dynamics: the world's own" in shown.text
 
 
 def test_the_weights_of_the_alternatives_are_those_of_the_sample() -> None:
@@ -148,10 +177,10 @@ def test_undetermined_arrows_are_dashed_and_supported() -> None:
     study = studies.grid()
     drawing = section(page(study), "machine").all("svg")[0]
     dashed = [path for path in drawing.all("path") if "stroke-dasharray" in path.attributes]
-    assert bool(dashed) == any(not each.determined for each in study.run.certainty)
+    assert bool(dashed) == any(not each.determined for each in study.certainty)
     rows = section(page(study), "machine").all("table")[0].all("tr")[1:]
     assert [row.all("td")[2].text for row in rows] == [
-        "yes" if each.determined else "open" for each in study.run.certainty
+        "yes" if each.determined else "open" for each in study.certainty
     ]
 
 
@@ -167,7 +196,7 @@ def test_visits_add_up_to_the_demonstrated_steps() -> None:
 def test_a_grid_is_drawn_once_a_machine_state() -> None:
     study = studies.grid()
     drawings = section(page(study), "worlds").all("svg")
-    assert len(drawings) == study.run.best.n_states
+    assert len(drawings) == study.shown.n_states
     assert any(path.attributes.get("class") == "policy" for path in drawings[0].all("path"))
     assert any(path.attributes.get("class") == "heat" for path in drawings[0].all("path"))
 
@@ -177,7 +206,7 @@ def test_what_is_no_grid_gets_a_table() -> None:
     there = section(root, "worlds")
     assert not there.all("svg")
     assert len(there.all("table")[0].all("tr")) > 2
-    assert "every machine was scored" in section(root, "answer").text
+    assert "machines were scored" in section(root, "answer").text
 
 
 def test_each_of_several_worlds_is_shown() -> None:
@@ -333,3 +362,13 @@ def _every(root: Element) -> list[Element]:
     for child in root.children:
         found += [child, *_every(child)]
     return found
+
+
+@pytest.mark.parametrize("make", [studies.grid, studies.chain])
+def test_words_lead_to_what_they_mean(make: object) -> None:
+    root = page(make())  # type: ignore[operator]
+    meant = {each.attributes["id"] for each in root.all("dt") if "id" in each.attributes}
+    assert {f"word-{anchor_of(word)}" for word in WORDS} == meant
+    used = [a.attributes["href"] for a in root.all("a") if "#word-" in a.attributes["href"]]
+    assert "#word-plan" in used
+    assert {link[1:] for link in used} <= meant

@@ -33,6 +33,16 @@ def test_a_run_of_version_0_1_goes_on_to_the_result_of_that_version(
             assert _arrays(folder / name) == _arrays(expected)
 
 
+def test_a_run_of_version_0_1_whose_expert_is_unknown_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(OLD / "tempering-unknown-expert", folder)
+    begun = whence.load(folder)
+    run = whence.resume(folder)
+    assert begun.steps < run.steps == 60
+    assert run.job.unknowns.alpha_prior.high == 1000
+    assert run.draws is not None
+
+
 def _arrays(path: Path) -> dict[str, bytes]:
     with np.load(path) as found:
         return {key: found[key].tobytes() for key in found.files}

@@ -135,7 +135,8 @@ def test_a_run_of_annealing_can_be_extended_to_what_a_longer_one_finds(tmp_path:
 
 def test_a_run_that_agreed_goes_on_to_the_last_step_when_extended(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    settings = whence.Tempering(rungs=3, warm_up=10, pace=10, steps=20_000, every=20, trips=1)
+    settings = whence.Tempering(rungs=3, warm_up=10, pace=10, steps=20_000, every=20, trips=1,
+                                precision=0.2)  # fmt: skip
     run = small.infer("tempering", settings=settings, folder=folder)
     assert run.stopped == "agreed"
     more = whence.resume(folder, steps=run.steps + 50)

@@ -220,7 +220,7 @@ def test_a_space_that_is_too_large_is_refused_with_its_count_and_the_time() -> N
     [
         ({"steps": 3}, "steps is 3; this method ends when every machine is scored"),
         ({"settings": whence.Annealing()}, "give Exhaustive settings"),
-        ({"expert": None}, "the expert is to be inferred, which exhaustive cannot do"),
+        ({"alpha": math.inf, "lapse": "infer"}, "the lapse is to be inferred, which exhaus"),
         ({"rewards": (0.0,)}, "there is no valid machine"),
         ({"states": (3, 2)}, r"states is \(3, 2\)"),
         ({"states": (1, 2, 3)}, r"states is \(1, 2, 3\)"),

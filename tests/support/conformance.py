@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 import whence
-from support.problems import random_machine, random_world
+from support.problems import masked, random_machine, random_world
 from whence import Demonstrations, Episode, Expert, LabeledMDP, RewardMachine
 from whence._arrays import Ints
 from whence.likelihood import reference
@@ -66,16 +66,21 @@ class Problem:
 
 @lru_cache(maxsize=4)
 def problems(kind: str, seed: int, count: int) -> tuple[Problem, ...]:
-    """Return random problems of one kind, "any" world or a "deterministic" one."""
+    """Return random problems of one kind: "any" world or a "deterministic" one.
+
+    In those of "masked any" and "masked deterministic", states lack some of the actions.
+    """
     rng = np.random.default_rng([seed, len(kind)])
     return tuple(_problem(rng, kind) for _ in range(count))
 
 
 def _problem(rng: np.random.Generator, kind: str) -> Problem:
-    mdp = _any_world(rng) if kind == "any" else deterministic_world(rng)
+    mdp = _any_world(rng) if kind.endswith("any") else deterministic_world(rng)
+    if kind.startswith("masked"):
+        mdp = masked(rng, mdp)
     alpha = float(rng.choice([0, 0.5, 5, 50, 500, np.inf]))
     discounts = [0, 0.3, 0.9, 0.92, 0.99, 0.999, 0.9999]
-    few = 5 if alpha == np.inf else 6 if kind == "any" else 7  # ties need exact values
+    few = 5 if alpha == np.inf else 6 if kind.endswith("any") else 7  # ties need exact values
     expert = Expert(alpha, float(rng.choice(discounts[:few])), float(rng.choice([0, 0, 0.1, 0.5])))
     demos = walks(rng, mdp)
     machine = random_machine(rng, mdp.alphabet, int(rng.integers(1, 7)))
@@ -141,7 +146,9 @@ def walks(rng: np.random.Generator, mdp: LabeledMDP) -> Demonstrations:
         length = int(rng.integers(1, 30))
         states = [int(rng.integers(mdp.n_states))]
         actions = rng.integers(0, mdp.n_actions, size=length).tolist()
-        for action in actions:
+        for step, drawn in enumerate(actions):
+            has = np.flatnonzero(mdp.available[states[-1]])
+            action = actions[step] = int(has[drawn % len(has)])
             pair = states[-1] * mdp.n_actions + action
             entry = rng.integers(mdp.offsets[pair], mdp.offsets[pair + 1])
             states.append(int(mdp.successors[entry]))

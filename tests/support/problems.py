@@ -49,6 +49,27 @@ def random_world(
         )
 
 
+def masked(rng: np.random.Generator, mdp: whence.LabeledMDP) -> whence.LabeledMDP:
+    """Return the world with some actions of some states missing; each state keeps one."""
+    closed = rng.random((mdp.n_states, mdp.n_actions)) < rng.choice([0.2, 0.6])
+    closed[np.arange(mdp.n_states), rng.integers(mdp.n_actions, size=mdp.n_states)] = False
+    pair = np.repeat(np.arange(mdp.n_states * mdp.n_actions), np.diff(mdp.offsets))
+    state, action = np.divmod(pair, mdp.n_actions)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", whence.WhenceWarning)
+        return whence.LabeledMDP.from_triples(
+            np.column_stack([state, action, mdp.successors, mdp.probabilities]),
+            states=mdp.n_states,
+            actions=mdp.actions,
+            labels=mdp.labels,
+            alphabet=mdp.alphabet,
+            initial=list(
+                zip(mdp.initial_states.tolist(), mdp.initial_probabilities.tolist(), strict=True)
+            ),
+            unavailable=np.argwhere(closed),
+        )
+
+
 def random_machine(
     rng: np.random.Generator, alphabet: tuple[str, ...], n: int, levels: Floats | None = None
 ) -> whence.RewardMachine:

@@ -110,5 +110,6 @@ def _information(mdp: LabeledMDP, actual: _Acting, other: _Acting, length: int) 
     together = product(mdp, RewardMachine(mdp.alphabet, targets, np.zeros(targets.shape)))
     total = np.zeros(gained.shape)
     for _ in range(length):
-        total = gained + (chance * together.backup(total, 1.0)).sum(axis=2)
+        worth = np.where(mdp.available, together.backup(total, 1.0), 0.0)
+        total = gained + (chance * worth).sum(axis=2)
     return np.asarray(total[0])

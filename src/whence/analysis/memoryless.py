@@ -16,9 +16,9 @@ PSEUDO_COUNT = 1.0  # added to the count of each action in each state
 
 
 def cloned(mdp: LabeledMDP, demos: Demonstrations) -> Floats:
-    """Return float[S, A]: (count of the action + 1) / (count of the state + A)."""
+    """Return float[S, A]: (count of the action + 1) / (count of the state + its actions)."""
     states, actions = pairs(demos)
-    counts = np.full((mdp.n_states, mdp.n_actions), PSEUDO_COUNT)
+    counts = PSEUDO_COUNT * mdp.available
     np.add.at(counts, (states, actions), 1.0)
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 

@@ -11,8 +11,10 @@ from functools import cached_property
 import numpy as np
 
 from whence._arrays import BLANK, Floats, Ints, frozen_own
+from whence.analysis.facts import Answer, Route, routes
 from whence.analysis.grouping import representatives, unique_machines
 from whence.analysis.language import Language, language
+from whence.analysis.plans import Drawn, Weighed, weighed
 from whence.errors import ArgumentError
 from whence.model.canonical import minimise_batch
 from whence.model.demos import Demonstrations
@@ -75,6 +77,7 @@ class PosteriorSample:
         agreement: between independent ladders; None for one, and for exact weights.
         size: the number of draws.
         members: every different machine; `pays` and `n_states` read them.
+        drawn: the draws, with the class of each.
     """
 
     alphabet: tuple[str, ...]
@@ -89,6 +92,7 @@ class PosteriorSample:
     agreement: Agreement | None
     size: int
     members: Members
+    drawn: Drawn
 
     @classmethod
     def from_draws(cls, worlds: Worlds, draws: Draws, alphabet: Sequence[str]) -> PosteriorSample:
@@ -117,7 +121,9 @@ class PosteriorSample:
             agreement=exactness.agreement,
             size=draws.size,
             members=members,
-        )
+            drawn=Drawn(members.owner[kind], draws.discount, draws.weight, draws.ladder,
+                        draws.exact),
+        )  # fmt: skip
 
     @property
     def effective_size(self) -> float:
@@ -140,6 +146,22 @@ class PosteriorSample:
         """The probability of each number of states of the minimised machine."""
         mass = np.bincount(self.members.n_states, weights=self.members.weight)
         return {int(n): float(mass[n]) for n in np.unique(self.members.n_states)}
+
+    @cached_property
+    def plans(self) -> Weighed:
+        """What the optimal agents of the heaviest machines do, each at its own discount."""
+        return weighed(self.worlds, self.alphabet, self.machines, self.drawn)
+
+    @cached_property
+    def routes(self) -> tuple[Route, ...]:
+        """Machines grouped by what their optimal agents head for, the most probable first."""
+        return routes(self.plans)
+
+    @cached_property
+    def answer(self) -> Answer:
+        """What the sample says of the expert's wishes."""
+        levels = np.unique(self.members.rewards).tolist()
+        return Answer.of(self.plans, self.routes[0].machine, levels)
 
     @cached_property
     def language(self) -> Language:

@@ -25,10 +25,11 @@ from whence.model.equivalence import difference_in
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.model.product import restricted
-from whence.search.unknowns import ALPHAS, DISCOUNTS
+from whence.search.unknowns import DISCOUNTS
 
 COMPARED = 10  # machines that are scored again
 CLEARLY = 10.0  # nats
+ALPHAS = (0.1, 10_000.0)
 ALPHAS_TRIED = 61
 ROUGH = 0.25  # a larger share of pairs that are unseen or thin makes the dynamics rough
 
@@ -105,7 +106,7 @@ def _moved(posterior: Posterior, sample: PosteriorSample | None) -> list[str]:
     if other == 0:
         return []
     labels = _told(sample, machines[0], machines[other])
-    pairs = sum(mdp.n_states * mdp.n_actions for mdp, _ in posterior.worlds)
+    pairs = sum(int(mdp.available.sum()) for mdp, _ in posterior.worlds)
     return [
         f"the log shows nothing of {unseen} of {pairs} state-action pairs; if these led to a "
         f"neighbouring state at random instead of staying put, another machine would be likelier, "

@@ -93,7 +93,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except WhenceError as error:
-        say_error(str(error))
+        say_error(*(error.problems or (str(error),)))
         return 1
     except MemoryError:
         say_error("there is not enough memory for this; ask for less at a time")

@@ -69,6 +69,54 @@ def output_options(function: Callable[P, R]) -> Callable[..., R]:
     return wrapped
 
 
+def available_option(function: Callable[P, R]) -> Callable[P, R]:
+    """Give a command `--available`, for a world that is a log."""
+    return click.option(
+        "--available",
+        type=click.Choice(["all", "seen"]),
+        help="Where WORLD is a log: states have all actions, or those ever taken.  [default: all]",
+    )(function)
+
+
+COLUMNS = {
+    "episode": ("--episode", "A table's column of episodes.  [default: episode]"),
+    "step": ("--order", "Its column of whole numbers that orders rows.  [default: step]"),
+    "state": ("--state", "Its column of states.  [default: state]"),
+    "action": ("--action", "Its column of actions.  [default: action]"),
+    "label": ("--label", "Its column of labels.  [default: label]"),
+    "ended": ("--ended", "Its column that says whether the task was over.  [default: ended]"),
+}
+
+
+def table_options(function: Callable[..., R]) -> Callable[..., R]:
+    """Give a command options for the columns of tables; it gets those said as `table`."""
+
+    @wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> R:
+        said = {name: kwargs.pop(f"column_{name}") for name in COLUMNS}
+        said["gaps"] = kwargs.pop("gaps")
+        table = {name: value for name, value in said.items() if value is not None}
+        return function(*args, table=table, **kwargs)
+
+    result: Callable[..., R] = wrapped
+    gaps = "Refuse a table's episodes that lack a step, or keep what is before it."
+    result = click.option("--gaps", type=click.Choice(["error", "cut"]), help=gaps)(result)
+    for name, (option, text) in reversed(COLUMNS.items()):
+        result = click.option(option, f"column_{name}", metavar="COLUMN", help=text)(result)
+    return result
+
+
+def endings_option(function: Callable[P, R]) -> Callable[P, R]:
+    """Give a command `--endings`."""
+    return click.option(
+        "--endings",
+        type=click.Choice(["ignore", "task"]),
+        default="ignore",
+        show_default=True,
+        help="What it means that episodes ended: nothing, or that the task was over.",
+    )(function)
+
+
 def typed() -> list[str]:
     """Return the command that runs now, as it was typed."""
     context = click.get_current_context(silent=True)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from whence.analysis.design import LITTLE_TOLD, NOTHING_TOLD
+from whence.analysis.facts import SURE, percent
 from whence.cli._console import Output
 from whence.drawing import terminal, text
 from whence.model.machine import number
 from whence.runs import folder
-from whence.runs.posterior_document import open_questions_document
+from whence.runs.posterior_document import facts_document, open_questions_document
 from whence.runs.result import Run
+from whence.runs.trust import checks, cure
 from whence.search.diagnostics import Summary
 
 if TYPE_CHECKING:
@@ -31,29 +34,62 @@ def tell(out: Output, run: Run, output: str) -> None:
     out.document({"written": output} | folder.settings_document(run) | folder.result_document(run))
     if not (out.json or out.quiet):
         out.show(*texts(run, output))
+    for note in run.notes:
+        out.warn(note)
     for doubt in run.doubts:
-        out.warn(f"do not trust this yet: {doubt}")
+        out.warn(f"do not trust this yet: {doubt}; try: {cure(doubt, run, output)}")
 
 
 def texts(run: Run, output: str) -> list[Any]:
-    """Return the machine, how sure each arrow is, the open questions, and how it was found."""
-    shown = [*machine_parts(run), *_exact_lines(run)]
+    """Return the answer, the machine, how sure each arrow is, and how it was found."""
+    shown = [*answer_lines(run), "", *machine_parts(run), *_exact_lines(run)]
     shown += [
         f"score {run.score:,.2f} at temperature {run.temperature:g}: log likelihood "
         f"{run.log_likelihood:,.2f}, log prior {run.log_prior:,.2f}",
         _expert_line(run),
         f"{run.evaluations:,} machines scored in {run.seconds:.1f} s, {run.steps:,} steps; "
         f"{WORDS[run.stopped]}; wrote {output}",
+        *trust_lines(run),
+        f"for the whole story: {shlex.join(['whence', 'report', output, '-o', 'report.html'])}",
     ]
     return shown
 
 
+def answer_lines(run: Run) -> list[str]:
+    """Return the answer in a sentence, what is probable, and what is open."""
+    return [run.answer, *fact_lines(facts_document(run)), *_open_lines(run)]
+
+
+def fact_lines(facts: list[dict[str, Any]]) -> list[str]:
+    """Return the facts besides the answer, as JSON has them, one a line."""
+    lines = []
+    for fact in facts:
+        if fact["stated"]:
+            continue
+        if fact["kind"] in ("indifferent", "untellable"):
+            lines.append(f"  not known: {fact['text']}")
+        else:
+            how = "also" if fact["probability"] >= SURE else "probably"
+            wish = "the expert wants " if fact["kind"] == "route" else ""
+            lines.append(f"  {how}: {wish}{fact['text']} ({percent(fact['probability'])})")
+    return lines
+
+
+def trust_lines(run: Run) -> list[str]:
+    """Return what was checked, where nothing is doubted."""
+    if run.doubts or run.posterior is None:
+        return []
+    return ["no doubts; checked were", *(f"  {check}" for check in checks(run))]
+
+
 def machine_parts(run: Run) -> list[Any]:
-    """Return the machine, how sure each arrow is, and the open questions."""
-    shown: list[Any] = [terminal.machine_text(run.best), ""]
-    if run.certainty:
+    """Return the machine that illustrates the answer, and how sure it all is."""
+    same = run.shown == run.best
+    lead = "the simplest machine with this plan:" if run.posterior is not None else "the machine:"
+    shown: list[Any] = [lead, "", terminal.machine_text(run.best if same else run.shown), ""]
+    if run.certainty and same:
         shown += [arrow_table(run), ""]
-    return [*shown, *_posterior_lines(run), *_open_lines(run)]
+    return [*shown, *_posterior_lines(run)]
 
 
 def arrow_table(run: Run) -> Table:
@@ -87,7 +123,9 @@ def _posterior_lines(run: Run) -> list[str]:
     ]
     states = ", ".join(f"{n} ({p:.1%})" for n, p in sample.n_states.items())
     more = f" and {len(sample) - TOP} more" if len(sample) > TOP else ""
+    ways = [f"{each.text} ({percent(each.probability)})" for each in sample.routes[:TOP]]
     return [
+        f"plans that remain possible: {'; '.join(ways)}",
         f"machines that differ in the world: {len(sample)}; their probabilities: "
         f"{', '.join(shares)}{more}",
         f"states needed: {states}",
@@ -99,7 +137,7 @@ def _open_lines(run: Run) -> list[str]:
     for each in open_questions_document(run):
         pays = ", ".join(f"{number(p['reward'])} ({p['probability']:.0%})" for p in each["pays"])
         labels = " ".join(text.visible(label) for label in each["labels"])
-        lines.append(f"open question: what does `{labels}` pay? {pays}; {where_to_look(each)}")
+        lines.append(f"  open: what does `{labels}` pay? {pays}; {where_to_look(each)}")
     return lines
 
 
@@ -115,9 +153,11 @@ def where_to_look(each: dict[str, Any]) -> str:
 def _exact_lines(run: Run) -> list[str]:
     if run.exact is None or run.draws is None:
         return []
+    firsts = run.draws.first_rows
+    weight = run.draws.weight[: firsts[1] if len(firsts) > 1 else None].sum()
     return [
-        f"weight {run.draws.weight[0]:.4g} of {sum(run.exact.machines):,} machines; "
-        f"{run.draws.size:,} kept, {run.exact.dropped:.1e} of the weight dropped"
+        f"weight {weight:.4g} of {sum(run.exact.machines):,} machines; "
+        f"{len(firsts):,} kept, {run.exact.dropped:.1e} of the weight dropped"
     ]
 
 

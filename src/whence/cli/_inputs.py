@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from whence import io as formats
-from whence.cli._console import Output
+from whence.cli._console import COLUMNS, Output
 from whence.errors import ArgumentError, FileError, MachineError
+from whence.io.tables import ColumnNames, Spoken
+from whence.io.tables import demonstrations as demonstrations_of
 from whence.model.coverage import Coverage
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
@@ -18,6 +21,7 @@ from whence.model.prior import Prior, checked_levels
 from whence.model.product import in_world
 from whence.paper.worlds import BUILT_IN, World
 
+SPOKEN = Spoken({what: f"{option} COLUMN" for what, (option, _) in COLUMNS.items()}, "--gaps cut")
 DISCOUNT = 0.95  # if neither the user nor the world gives one
 ALPHA = 30.0  # of a simulated expert
 INFERENCE_ALPHA = 50.0  # the paper's
@@ -77,18 +81,28 @@ class Setting:
         return self.built_in.task
 
 
-def setting(world: str, start: str | None = None) -> Setting:
+def setting(
+    world: str,
+    start: str | None = None,
+    available: str | None = None,
+    table: Mapping[str, str] | None = None,
+) -> Setting:
     """Return the world that an argument names: a built-in one, a file, or a table.
 
-    A table of demonstrations stands for the world that is estimated from it.
+    A table of demonstrations, its columns called as `table` says, stands for the world that is
+    estimated from it, with the actions that `available` says.
     """
+    if available is not None and not formats.is_table(world):
+        raise ArgumentError(
+            f"--available {available}: {world} is no log; it says itself which actions states have"
+        )
     built_in = coverage = None
     if world in BUILT_IN:
         built_in = BUILT_IN[world](None)
         mdp = built_in.mdp
     elif formats.is_table(world):
-        log = Demonstrations.from_table(world, numbers=False)
-        mdp = LabeledMDP.from_demonstrations(log)
+        log = _from_table(world, None, table or {}, numbers=False)
+        mdp = LabeledMDP.from_demonstrations(log, available=available or "all")
         coverage = log.coverage(mdp)
     else:
         _refuse_unknown(world, "world")
@@ -96,6 +110,38 @@ def setting(world: str, start: str | None = None) -> Setting:
     if start is not None:
         mdp = mdp.with_initial(_start(mdp, start))
     return Setting(mdp, built_in, coverage)
+
+
+def demonstrations(path: str, mdp: LabeledMDP, table: Mapping[str, str]) -> Demonstrations:
+    """Return the demonstrations that an argument names; a table's columns are called as said."""
+    if formats.is_table(path):
+        return _from_table(path, mdp, table)
+    return Demonstrations.load(path, mdp)
+
+
+def check_columns(table: Mapping[str, str], *paths: str) -> None:
+    """Refuse options for the columns of tables where there is no table."""
+    if table and not any(formats.is_table(path) for path in paths):
+        name = next(iter(table))
+        option = COLUMNS[name][0] if name in COLUMNS else f"--{name}"
+        raise ArgumentError(
+            f"{option} {table[name]}: {' and '.join(paths)} have no columns; name a table, which "
+            "ends in .csv, .tsv or .parquet, or leave the option out"
+        )
+
+
+def _from_table(
+    path: str, mdp: LabeledMDP | None, table: Mapping[str, str], numbers: bool = True
+) -> Demonstrations:
+    said = {name: value for name, value in table.items() if name != "gaps"}
+    return demonstrations_of(
+        formats.load_table(path),
+        ColumnNames(**said),
+        mdp=mdp,
+        numbers=numbers,
+        gaps=table.get("gaps", "error"),
+        spoken=SPOKEN,
+    )
 
 
 def warn_estimated(given: Setting, world: str, out: Output) -> None:

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import click
 
-from whence.cli._console import Output, output_options, say_error
+from whence.cli._console import Output, output_options, say_error, table_options
 
 
 @click.command("check")
 @click.argument("world")
 @click.argument("demos")
+@table_options
 @output_options
-def command(world: str, demos: str, out: Output) -> int:
+def command(world: str, demos: str, table: dict[str, str], out: Output) -> int:
     """Check that DEMOS fit WORLD: name the first problem and count the rest."""
     import numpy as np
 
-    from whence.cli._inputs import setting, warn_estimated
+    from whence.cli import _inputs as inputs
     from whence.model.checks import Findings
-    from whence.model.demos import Demonstrations
 
-    given = setting(world)
-    warn_estimated(given, world, out)
+    inputs.check_columns(table, world, demos)
+    given = inputs.setting(world, table=table)
+    inputs.warn_estimated(given, world, out)
     mdp = given.mdp
-    episodes = Demonstrations.load(demos, mdp)
+    episodes = inputs.demonstrations(demos, mdp, table)
     findings = episodes.check(mdp)
     if not episodes.n_steps:
         findings = Findings(1, (f"{demos}: no steps; there is nothing to learn from",))

@@ -27,6 +27,7 @@ def command(world: str, seed: int, output: str | None, out: Output) -> None:
     from whence.errors import ArgumentError
     from whence.paper.worlds import BUILT_IN
     from whence.runs.keeper import check_free
+    from whence.runs.posterior_document import facts_document
 
     if world not in BUILT_IN:
         raise ArgumentError(f"{world}: no built-in world; built in are {', '.join(BUILT_IN)}")
@@ -49,6 +50,8 @@ def command(world: str, seed: int, output: str | None, out: Output) -> None:
             "episodes": len(demos),
             "steps": demos.n_steps,
             "seed": seed,
+            "answer": run.answer,
+            "facts": facts_document(run),
             "found": run.best.same_in(given.task, given.mdp),
             "seconds": run.seconds,
             "evaluations": run.evaluations,
@@ -119,7 +122,10 @@ def _tell(given: World, run: Run, out: Output) -> None:
         "pays the same as the task that the expert had." if same else "differs from the task:"
     )
     out.show(
+        *findings.answer_lines(run),
+        "",
         *findings.machine_parts(run),
+        *findings.trust_lines(run),
         f"{run.evaluations:,} machines scored in {run.seconds:.1f} s. In this world it {verdict}",
     )
     if not same:
@@ -161,6 +167,7 @@ def _report(given: World, run: Run, folder: str, seed: int, out: Output) -> str:
             names=[given.name],
             command=shlex.join(_command(given, seed)),
             ladders=Ladders.told(status_document(Path(folder))["last"]),
+            folder=folder,
             on_event=show,
         )
     write(path, study)

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli._console import Output, output_options, typed
+from whence.cli._console import (
+    Output,
+    available_option,
+    endings_option,
+    output_options,
+    table_options,
+    typed,
+)
+from whence.cli._grouped import grouped
 
 if TYPE_CHECKING:
     from whence.search.settings import Annealing, Exhaustive, Tempering
@@ -26,6 +34,22 @@ ANNEALING = {
 }
 
 
+GROUPS = {
+    "What to infer": (
+        "output", "states", "rewards", "start", "init", "fix", "available", "endings", "p_self",
+        "p_zero", "sizes_prior", "temperature",
+    ),
+    "The expert": ("alpha", "discount", "lapse", "alpha_prior", "lapse_prior"),
+    "A table's columns": (
+        "column_episode", "column_step", "column_state", "column_action", "column_label",
+        "column_ended", "gaps",
+    ),
+    "How long": ("precision", "steps", "minutes", "threads", "checkpoint"),
+    "The search": ("method", "seed", "ladders", "rungs", "limit"),
+    "The paper's method, --method annealing": ("preset", *ANNEALING),
+}  # fmt: skip
+
+
 def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command one option for each setting of annealing."""
     for name, (kind, text) in reversed(ANNEALING.items()):
@@ -34,29 +58,36 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-@click.command("infer")
+@click.command("infer", cls=grouped(GROUPS, "What is printed"))
 @click.argument("world")
 @click.argument("demos")
 @click.option("-o", "--output", metavar="RUN", required=True, help="A new folder for the run.")
 @click.option("--states", metavar="N", help="3, or a range, 1-5.  [default: the task's]")
 @click.option("--rewards", metavar="LEVELS", help="Such as 0,1.  [default: the world's, or 0,1]")
 @click.option("--alpha", metavar="X", help="Rationality, inf, or infer.  [default: infer]")
-@click.option("--discount", metavar="X", help="A number, several, or infer.  [default: 0.95]")
+@click.option("--discount", metavar="X", help="A number, several, or infer.  [default: infer]")
 @click.option("--lapse", metavar="X", help="Share of random actions, or infer.  [default: infer]")
 @click.option("--p-self", type=float, help="Prior probability of a self-loop.  [default: 3/5]")
 @click.option("--p-zero", type=float, help="Prior probability of a reward of 0.  [default: 3/4]")
+@click.option("--sizes-prior", metavar="X", help="P(n + 1) / P(n), or weights.  [default: 0.5]")
+@click.option("--alpha-prior", metavar="X,Y", help="Centre, spread of log.  [default: 30,2]")
+@click.option("--lapse-prior", metavar="X,Y", help="Beta distribution.  [default: 1,19]")
 @click.option(
     "--temperature", type=float, help="What scores are compared at; annealing ends there."
 )
 @click.option(
-    "--method", default="tempering", show_default=True, help="Or annealing, or exhaustive."
+    "--method", default="auto", show_default=True, help="Or tempering, exhaustive, annealing."
 )
+@click.option("--precision", type=float, help="Error of probabilities to reach.  [default: 0.01]")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--steps", type=int, help="Most steps to make.  [default: the method's]")
 @click.option("--minutes", type=float, help="Stop after this many minutes.")
 @click.option("--threads", type=int, help="[default: all cores]")
 @click.option("--checkpoint", type=float, help="Seconds between checkpoints.  [default: 10]")
 @click.option("--start", metavar="X,Y", help="Where the world's episodes start.")
+@available_option
+@endings_option
+@table_options
 @click.option("--init", metavar="M", help="A machine to start from.")
 @click.option("--fix", metavar="FILE", help="Known arrows, such as 'a -c-> b', one a line.")
 @click.option("--ladders", type=int, help="Independent ladders of tempering.  [default: 2]")
@@ -72,6 +103,8 @@ def command(
     demos: str,
     output: str,
     start: str | None,
+    available: str | None,
+    table: dict[str, str],
     threads: int | None,
     checkpoint: float | None,
     out: Output,
@@ -81,14 +114,14 @@ def command(
     from whence.cli import _findings as findings
     from whence.cli import _inputs as inputs
     from whence.cli._live import watching
-    from whence.model.demos import Demonstrations
     from whence.runs.inference import infer
     from whence.runs.keeper import check_free
 
     check_free(output)
-    given = inputs.setting(world, start)
+    inputs.check_columns(table, world, demos)
+    given = inputs.setting(world, start, available, table)
     inputs.warn_estimated(given, world, out)
-    seen = Demonstrations.load(demos, given.mdp)
+    seen = inputs.demonstrations(demos, given.mdp, table)
     asked = _arguments(given, **said)
     with watching(out) as show:
         run = infer(
@@ -115,13 +148,18 @@ def _arguments(
     lapse: str | None,
     p_self: float | None,
     p_zero: float | None,
+    sizes_prior: str | None,
+    alpha_prior: str | None,
+    lapse_prior: str | None,
     temperature: float | None,
     method: str,
+    precision: float | None,
     seed: int,
     steps: int | None,
     minutes: float | None,
     init: str | None,
     fix: str | None,
+    endings: str,
     **settings: Any,
 ) -> dict[str, Any]:
     """Return the options as arguments of `infer`."""
@@ -132,14 +170,19 @@ def _arguments(
         "rewards": _levels(rewards, given),
         **_expert(method, given, {"alpha": alpha, "discount": discount, "lapse": lapse}),
         "prior": inputs.prior(p_self, p_zero),
+        "sizes_prior": _numbers("sizes-prior", sizes_prior),
+        "alpha_prior": _numbers("alpha-prior", alpha_prior),
+        "lapse_prior": _numbers("lapse-prior", lapse_prior),
         "temperature": temperature,
         "method": method,
+        "precision": precision,
         "settings": _settings(method, given, settings, temperature),
         "init": None if init is None else inputs.machine_in(init, given.mdp),
         "fix": () if fix is None else _lines(fix),
         "seed": seed,
         "steps": steps,
         "minutes": minutes,
+        "endings": endings,
     }
 
 
@@ -167,7 +210,7 @@ def _expert(method: str, given: Any, said: dict[str, str | None]) -> dict[str, A
     from whence.cli import _inputs as inputs
 
     values = {name: _value(name, text) for name, text in said.items()}
-    if method != "tempering":
+    if method == "annealing":
         usual = {"alpha": inputs.INFERENCE_ALPHA, "discount": given.discount, "lapse": 0.0}
         values = {name: usual[name] if value is None else value for name, value in values.items()}
     return values
@@ -186,6 +229,19 @@ def _value(name: str, text: str | None) -> Any:
     if len(numbers) > 1 and name != "discount":
         raise ArgumentError(f"--{name} {text}: give one number, or infer")
     return numbers[0] if len(numbers) == 1 else tuple(numbers)
+
+
+def _numbers(name: str, text: str | None) -> Any:
+    """Return a number, or several, of an option."""
+    from whence.errors import ArgumentError
+
+    if text is None:
+        return None
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise ArgumentError(f"--{name} {text}: give numbers, such as 30,2") from None
+    return numbers[0] if len(numbers) == 1 and name == "sizes-prior" else numbers
 
 
 def _lines(path: str) -> list[str]:
@@ -223,6 +279,8 @@ def _settings(
     from whence.search.settings import Exhaustive, Tempering
 
     said = {name: value for name, value in options.items() if value is not None}
+    if method == "auto" and said:
+        method = OWNERS.get(next(iter(said)), "annealing")
     for name, value in said.items():
         owner = OWNERS.get(name, "annealing")
         if method != owner and method in ("annealing", "exhaustive", "tempering"):

@@ -35,6 +35,7 @@ def command(
     """Write a report on RUN: one HTML file that needs nothing else."""
     from whence.cli._live import watching
     from whence.report import write
+    from whence.runs.posterior_document import facts_document
 
     _check(output, minutes)
     with watching(out) as show:
@@ -46,6 +47,8 @@ def command(
         {
             "written": output,
             "bytes": Path(output).stat().st_size,
+            "answer": study.run.answer,
+            "facts": facts_document(study.run),
             "held_out": _held_out(study),
             "left_out": study.left_out or None,
         }
@@ -89,6 +92,7 @@ def study_of(
         fix=job.fix,
         discounts=job.unknowns.discounts,
         ladders=Ladders.told(status_document(Path(folder))["last"]),
+        folder=folder,
         compare=compare,
         minutes=minutes,
         threads=threads,

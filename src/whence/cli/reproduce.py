@@ -50,7 +50,7 @@ def command(
 
     from whence.cli._live import progress
     from whence.errors import ArgumentError
-    from whence.likelihood.compiled import threads_available
+    from whence.likelihood.threads import threads_available
     from whence.paper import experiment, writing
     from whence.paper.worlds import BUILT_IN
 

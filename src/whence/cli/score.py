@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli._console import Output, output_options, printable
+from whence.cli._console import (
+    Output,
+    endings_option,
+    output_options,
+    printable,
+    table_options,
+)
 
 if TYPE_CHECKING:
     from whence.likelihood.posterior import Posterior
@@ -24,6 +30,8 @@ if TYPE_CHECKING:
 )
 @click.option("--temperature", type=float, default=1.0, show_default=True)
 @click.option("--rewards", metavar="LEVELS", help="Such as 0,1.  [default: the machines' own]")
+@endings_option
+@table_options
 @output_options
 def command(
     world: str,
@@ -34,6 +42,8 @@ def command(
     lapse: float,
     temperature: float,
     rewards: str | None,
+    endings: str,
+    table: dict[str, str],
     out: Output,
 ) -> None:
     """Say how likely DEMOS are under each of MACHINES."""
@@ -42,19 +52,20 @@ def command(
 
     from whence.cli import _inputs as inputs
     from whence.likelihood.posterior import Posterior
-    from whence.model.demos import Demonstrations
 
-    given = inputs.setting(world)
+    inputs.check_columns(table, world, demos)
+    given = inputs.setting(world, table=table)
     inputs.warn_estimated(given, world, out)
     scored = [inputs.machine_in(name, given.mdp) for name in machines]
     levels = inputs.levels(rewards, scored)
     expert = given.expert(alpha, discount, lapse, inputs.INFERENCE_ALPHA)
     posterior = Posterior(
         given.mdp,
-        Demonstrations.load(demos, given.mdp),
+        inputs.demonstrations(demos, given.mdp, table),
         expert=expert,
         rewards=levels,
         temperature=temperature,
+        endings=endings,
     )
     rows = [_scored(posterior, *pair) for pair in zip(machines, scored, strict=True)]
     out.document(
@@ -66,12 +77,13 @@ def command(
             "discount": expert.discount,
             "lapse": expert.lapse,
             "temperature": temperature,
+            "endings": endings,
         }
     )
-    table = Table("machine", "log likelihood", "log prior", "score", "per step")
+    shown = Table("machine", "log likelihood", "log prior", "score", "per step")
     for row in rows:
-        table.add_row(Text(printable(row["machine"])), *_cells(row, posterior.n_steps))
-    out.show(table)
+        shown.add_row(Text(printable(row["machine"])), *_cells(row, posterior.n_steps))
+    out.show(shown)
 
 
 def _scored(posterior: Posterior, name: str, machine: RewardMachine) -> dict[str, Any]:

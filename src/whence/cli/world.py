@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from whence.cli._console import Output, output_options
+from whence.cli._console import Output, available_option, output_options, table_options
 
 MOST_DRAWN = 10_000  # cells that a terminal can show
 
@@ -13,15 +13,25 @@ MOST_DRAWN = 10_000  # cells that a terminal can show
 @click.argument("world")
 @click.option("-o", "--output", metavar="FILE", help="Write .json, .npz, .map, .svg or .png.")
 @click.option("--start", metavar="X,Y", help="Where episodes start.")
+@available_option
+@table_options
 @output_options
-def command(world: str, output: str | None, start: str | None, out: Output) -> None:
+def command(
+    world: str,
+    output: str | None,
+    start: str | None,
+    available: str | None,
+    table: dict[str, str],
+    out: Output,
+) -> None:
     """Show WORLD, a built-in name or a file, or write it out.
 
     A table of demonstrations (.csv, .tsv, .parquet) stands for the world estimated from it.
     """
-    from whence.cli._inputs import setting
+    from whence.cli._inputs import check_columns, setting
 
-    given = setting(world, start)
+    check_columns(table, world)
+    given = setting(world, start, available, table)
     mdp, coverage = given.mdp, given.coverage
     if output is not None:
         mdp.save(output)
@@ -39,6 +49,7 @@ def command(world: str, output: str | None, start: str | None, out: Output) -> N
                 )
             ],
             "labelled_states": int((mdp.labels >= 0).sum()),
+            "unavailable": len(mdp.unavailable),
             "coverage": None if coverage is None else coverage.document(),
             "written": output,
         }

@@ -84,11 +84,14 @@ def heat(grid: Grid, unit: int, visits: Floats, largest: float) -> Iterator[str]
 def policy_arrows(mdp: LabeledMDP, grid: Grid, unit: int, policy: Floats) -> Iterator[str]:
     """Yield arrows for the likeliest actions, float[S, A]; none where all are equally likely.
 
+    Only the actions that a state has count.
+
     On a cell with a label only the arrow's head is drawn, at the edge, so that the label stays
     readable. A dot stands for an action that leads nowhere else.
     """
     top = policy.max(axis=1, keepdims=True)
-    chosen = (policy >= top - 1e-9) & (top > policy.min(axis=1, keepdims=True) + 1e-9)
+    least = np.where(mdp.available, policy, top).min(axis=1, keepdims=True)
+    chosen = (policy >= top - 1e-9) & (top > least + 1e-9)
     alone = chosen.sum(axis=1) == 1
     lines, heads, dots = [], [], []
     for action in range(mdp.n_actions):
@@ -120,7 +123,7 @@ def policy_arrows(mdp: LabeledMDP, grid: Grid, unit: int, policy: Floats) -> Ite
 def _directions(mdp: LabeledMDP, grid: Grid, action: int) -> Floats:
     """Return float[S, 2]: which way an action goes in pixels, of length 1, or 0 if it stays.
 
-    What its name says, or else the way to its likeliest successor.
+    What its name says, or else the way to its likeliest successor; 0 where a state lacks it.
     """
     name = mdp.actions[action]
     if name in MOVES:
@@ -129,6 +132,8 @@ def _directions(mdp: LabeledMDP, grid: Grid, action: int) -> Floats:
     ways = np.zeros((mdp.n_states, 2))
     for state in range(mdp.n_states):
         successors, probabilities = mdp.row(state, action)
+        if not len(successors):
+            continue
         moved = grid.cells[successors[probabilities.argmax()]] - grid.cells[state]
         length = float(np.hypot(*moved))
         if length:

@@ -209,8 +209,9 @@ class LabeledMDPEnv(gymnasium.Env[Any, Any]):
     """A world to act in: observations are its states, and nothing is paid.
 
     `info["label"]` is the label of the state entered, None for blank; `RewardMachineEnv` reads it.
-    Episodes never terminate; with `length`, they are truncated. `reset(options={"state": s})`
-    starts in a chosen state.
+    Where some state lacks an action, `info["action_mask"]`, int8[A], is 1 for those that the state
+    has; one that it does not have is refused. Episodes never terminate; with `length`, they are
+    truncated. `reset(options={"state": s})` starts in a chosen state.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
@@ -248,18 +249,28 @@ class LabeledMDPEnv(gymnasium.Env[Any, Any]):
             drawn = np.searchsorted(self._starts, self.np_random.random(), side="right")
             state = int(self.mdp.initial_states[drawn])
         self._state = state
-        return np.int64(state), {"label": self.mdp.label(state)}
+        return np.int64(state), self._info(state)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Make a step."""
         if self._state is None:
             raise ArgumentError("the episode has not begun; call reset first")
         chosen = self._checked(action, self.mdp.n_actions, "action")
+        if not self.mdp.available[self._state, chosen]:
+            raise ArgumentError(
+                f"action {self.mdp.actions[chosen]!r} is not available in state "
+                f"{self.mdp.state_name(self._state)}; take one that info['action_mask'] allows"
+            )
         self._state = self._drawn(self._state * self.mdp.n_actions + chosen)
         self._steps += 1
         truncated = self.length is not None and self._steps >= self.length
-        label = self.mdp.label(self._state)
-        return np.int64(self._state), 0.0, False, truncated, {"label": label}
+        return np.int64(self._state), 0.0, False, truncated, self._info(self._state)
+
+    def _info(self, state: int) -> dict[str, Any]:
+        info: dict[str, Any] = {"label": self.mdp.label(state)}
+        if self.mdp.is_masked:
+            info["action_mask"] = self.mdp.available[state].astype(np.int8)
+        return info
 
     def _drawn(self, pair: int) -> int:
         """Return a successor of a state-action pair, by its running sum of probabilities."""

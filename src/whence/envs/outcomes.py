@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gymnasium
@@ -134,6 +134,7 @@ class Outcomes:
         ended: bool[N], whether the episode ends there.
         initial: pairs of a state and its probability.
         known: bool[S], the states that something is known about.
+        available: bool[S, A], the actions that states have.
     """
 
     source: str
@@ -146,6 +147,31 @@ class Outcomes:
     ended: Bools
     initial: tuple[tuple[int, float], ...]
     known: Bools
+    available: Bools
+
+
+def mask_of(mask: Any, n_actions: int, place: str) -> Bools | None:
+    """Return bool[A] of an action mask, or None where there is none.
+
+    Args:
+        mask: what the environment says, such as `info["action_mask"]`.
+        n_actions: A.
+        place: where messages say that it is.
+    """
+    if mask is None:
+        return None
+    found = np.asarray(mask)
+    if found.shape != (n_actions,) or found.dtype.kind not in "biuf":
+        raise WorldError(
+            f"{place}: the action mask is {shown(mask)}; give {n_actions} numbers, 0 for an "
+            "action that the state does not have, or say available='all'"
+        )
+    if not found.any():
+        raise WorldError(
+            f"{place}: the action mask leaves no action; leave at least one, or say "
+            "available='all'"
+        )
+    return found.astype(np.bool_)
 
 
 def going_on(outcomes: Outcomes) -> Bools:
@@ -159,6 +185,15 @@ def going_on(outcomes: Outcomes) -> Bools:
     result = entered[0] | ~entered[1]
     result[[state for state, _ in outcomes.initial]] = True
     return np.asarray(result)
+
+
+def without_endings(outcomes: Outcomes) -> Outcomes:
+    """Return the outcomes where episodes end because of a task, which is no part of a world.
+
+    A step that ended an episode leads where it leads, unless no episode was ever seen to go on
+    from there: what would follow is not known, and nothing is made up.
+    """
+    return replace(outcomes, ended=~going_on(outcomes)[outcomes.successor])
 
 
 def source_of(env: Any) -> str:

@@ -15,12 +15,12 @@ class Recording(NamedTuple):
     Attributes:
         observations: T or T + 1 of them.
         actions: T actions.
-        terminated: whether the last step ended the episode.
+        terminated: whether the last step ended the episode; None where that is not known.
     """
 
     observations: Sequence[Any]
     actions: Sequence[Any]
-    terminated: bool = False
+    terminated: bool | None = None
 
 
 class Recorder(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):

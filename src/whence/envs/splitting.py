@@ -72,7 +72,8 @@ def split(
     symbols = _Symbols(alphabet, outcomes.source)
     of_state = _state_labels(outcomes, labelling, symbols)
     goes_on = going_on(outcomes)
-    used = np.flatnonzero(goes_on[outcomes.state])
+    has = outcomes.available[outcomes.state, outcomes.action]
+    used = np.flatnonzero(goes_on[outcomes.state] & has)
     read = (
         _step_labels(outcomes, used, labelling, symbols)
         if of_state is None
@@ -93,6 +94,7 @@ def split(
         labels=np.array([part.label for part in parts] + [BLANK] * len(special)),
         alphabet=symbols.known,
         initial=outcomes.initial,
+        unavailable=_unavailable(outcomes, parts),
         names=None if plain else names,
         source=outcomes.source,
     )
@@ -165,7 +167,7 @@ def _transitions(
     labelled = np.array([part.label != BLANK for part in parts])
     known = np.zeros((outcomes.observations.n, outcomes.actions.n), dtype=np.bool_)
     known[outcomes.state[used], outcomes.action[used]] = True
-    unknown = np.argwhere(~known[state] & ~over[:, None])
+    unknown = np.argwhere(~known[state] & ~over[:, None] & outcomes.available[state])
     special = ["end"] * bool((over & labelled).any()) + ["unknown"] * bool(len(unknown))
     place = {name: len(parts) + i for i, name in enumerate(special)}
     ended = np.flatnonzero(over)
@@ -179,6 +181,16 @@ def _transitions(
         np.column_stack([unknown, lost, np.ones(len(unknown))]),
     ]
     return np.concatenate(triples), special
+
+
+def _unavailable(outcomes: Outcomes, parts: tuple[Part, ...]) -> Ints:
+    """Return int64[..., 2]: the pairs (state, action) that states of the world do not have.
+
+    Where the episode is over, every action is as good as any other.
+    """
+    state = np.array([part.state for part in parts], dtype=np.int64)
+    over = np.array([part.ended for part in parts])
+    return np.argwhere(~outcomes.available[state] & ~over[:, None])
 
 
 def _copied(outcomes: Outcomes, state: Ints, acting: Ints, used: Ints, into: Ints) -> Floats:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from whence._arrays import Bools
 from whence.envs.labelling import shown
-from whence.envs.outcomes import Codes, Outcomes, codes, source_of
+from whence.envs.outcomes import Codes, Outcomes, codes, mask_of, source_of
 from whence.errors import WorldError
 
 TOLERANCE = 1e-6  # how far from 1 probabilities may sum to
@@ -23,13 +24,15 @@ def has_table(env: Any) -> bool:
     return getattr(env.unwrapped, "P", None) is not None
 
 
-def table_outcomes(env: Any, initial: Any = None) -> Outcomes:
+def table_outcomes(env: Any, initial: Any = None, *, masks: bool = True) -> Outcomes:
     """Return the outcomes in `P[state][action]`, a list of (p, next state, reward, terminated).
 
     Args:
         env: the environment.
         initial: where episodes start, instead of `env.unwrapped.initial_state_distrib`: an
             observation, or pairs of an observation and its probability.
+        masks: whether states lack the actions that `env.unwrapped.action_mask(state)` leaves out,
+            where there is such a function.
     """
     source = source_of(env)
     observations = codes(env.observation_space, "state", source)
@@ -59,7 +62,19 @@ def table_outcomes(env: Any, initial: Any = None) -> Outcomes:
         ended=np.array(columns[4], dtype=np.bool_),
         initial=_initial(env, initial, observations, source),
         known=np.ones(observations.n, dtype=np.bool_),
+        available=_available(env, states, actions.n, source, masks),
     )
+
+
+def _available(env: Any, states: list[int], n_actions: int, source: str, masks: bool) -> Bools:
+    """Return bool[S, A]: what the environment's own masks leave, or everything."""
+    result = np.ones((len(states), n_actions), dtype=np.bool_)
+    tell = getattr(env.unwrapped, "action_mask", None)
+    if masks and callable(tell):
+        for number, state in enumerate(states):
+            mask = mask_of(tell(state), n_actions, f"{source}: state {state}")
+            result[number] = result[number] if mask is None else mask
+    return result
 
 
 def _refuse_wrapped(env: Any, source: str) -> None:

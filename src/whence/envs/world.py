@@ -11,7 +11,7 @@ import numpy as np
 
 from whence.envs.exploration import Coverage, explore
 from whence.envs.labelling import Label, Labelling, labelling, shown
-from whence.envs.outcomes import Outcomes, source_of
+from whence.envs.outcomes import Outcomes, source_of, without_endings
 from whence.envs.recorder import Recording
 from whence.envs.splitting import Part, Split, split
 from whence.envs.table import has_table, table_outcomes
@@ -21,6 +21,9 @@ from whence.model.episodes import Episode
 from whence.model.mdp import LabeledMDP
 from whence.planning.policies import Policy
 from whence.planning.simulation import check_size, checked_seed, cumulative
+
+AVAILABLE = ("mask", "all")  # what says which actions a state has
+ENDINGS = ("world", "task")  # what ends episodes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,24 +58,33 @@ class GymWorld:
         initial: Any = None,
         steps: int | None = None,
         seed: int = 0,
+        available: str = "mask",
+        endings: str = "world",
     ) -> GymWorld:
         """Return the world of an environment; `LabeledMDP.from_gymnasium` has the arguments."""
         source = source_of(env)
         reads = labelling(label)
+        if available not in AVAILABLE:
+            raise ArgumentError(f"available is {available!r}; known are {', '.join(AVAILABLE)}")
+        if endings not in ENDINGS:
+            raise ArgumentError(f"endings is {endings!r}; known are {', '.join(ENDINGS)}")
+        masks = available == "mask"
         found = None
         if steps is not None:
             if initial is not None:
                 raise ArgumentError(
                     "initial is for tables; leave it out, exploration sees where episodes start"
                 )
-            outcomes, found = explore(env, steps, seed)
+            outcomes, found = explore(env, steps, seed, masks=masks)
         elif has_table(env):
-            outcomes = table_outcomes(env, initial)
+            outcomes = table_outcomes(env, initial, masks=masks)
         else:
             raise WorldError(
                 f"{source} has no transition table, env.unwrapped.P; to estimate a model, say how "
                 "many steps to explore and from which seed: steps=100_000, seed=0"
             )
+        if endings == "task":
+            outcomes = without_endings(outcomes)
         parts = split(outcomes, reads, alphabet, actions)
         if found is not None and not found.complete:
             warnings.warn(f"{source}: {found}", WhenceWarning, stacklevel=3)
@@ -177,7 +189,8 @@ class GymWorld:
             if entered is None or (self.ended(entered) and not last):
                 raise DemonstrationsError(self._misfit(recording, place, i, entered))
             states.append(entered)
-        return Episode(states, done)
+        whole = len(seen) > len(done)
+        return Episode(states, done, ended=recording.terminated if whole else None)
 
     def _entered(self, state: int, symbol: str | None, over: bool) -> int | None:
         """Return the part of a state that a step entered, with this ending if there is one."""

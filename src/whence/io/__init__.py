@@ -26,7 +26,7 @@ from whence import _files as files
 from whence.errors import ArgumentError, FileError
 
 if TYPE_CHECKING:
-    from whence.io.tables import Table
+    from whence.io.columns import Table
     from whence.model.demos import Demonstrations
     from whence.model.machine import RewardMachine
     from whence.model.mdp import LabeledMDP

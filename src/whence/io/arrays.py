@@ -7,7 +7,7 @@ import math
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -126,11 +126,12 @@ def write(arrays: Arrays) -> bytes:
     return buffer.getvalue()
 
 
-def tagged(arrays: Arrays, tag: str, source: str) -> None:
-    """Refuse arrays that do not call themselves `tag`."""
+def tagged(arrays: Arrays, tags: Sequence[str], source: str) -> None:
+    """Refuse arrays that call themselves something else than one of `tags`."""
     value = arrays["format"]
-    if value.shape != () or str(value) != tag:
-        raise FormatError(f"{source}: format is {value!r}; this file must say {tag!r}")
+    if value.shape != () or str(value) not in tags:
+        known = " or ".join(repr(tag) for tag in tags)
+        raise FormatError(f"{source}: format is {value!r}; this file must say {known}")
 
 
 def integer(arrays: Arrays, name: str, source: str) -> int:

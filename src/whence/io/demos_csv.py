@@ -14,8 +14,9 @@ import numpy as np
 from whence._arrays import Ints
 from whence._files import decode_text
 from whence.errors import FormatError
+from whence.io.columns import Table
 from whence.io.table_writer import columns
-from whence.io.tables import ColumnNames, Table, demonstrations
+from whence.io.tables import ColumnNames, demonstrations
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 

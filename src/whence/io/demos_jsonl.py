@@ -1,7 +1,7 @@
 """Demonstrations as JSON lines, one episode per line.
 
-`{"states": [...], "actions": [...], "labels": [...]?, "history": [...]?}`. Where the world is
-known, states and actions may be given by name.
+`{"states": [...], "actions": [...], "labels": [...]?, "history": [...]?, "ended": true?}`. Where
+the world is known, states and actions may be given by name.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ class _Line(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
     actions: list[int]
     labels: list[str | None] | None = None
     history: list[str] = []
+    ended: bool | None = None
 
 
 class _NamedLine(_Line, omit_defaults=True, forbid_unknown_fields=True):
@@ -43,6 +44,7 @@ def dumps(demos: Demonstrations, mdp: LabeledMDP | None = None) -> bytes:
                 list(episode.actions),
                 None if episode.labels is None else list(episode.labels),
                 list(episode.history),
+                episode.ended,
             )
         )
         + b"\n"
@@ -65,7 +67,8 @@ def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrat
             decoded = _decode_named(line, named, names, place, error)
         if line.count(b'"') != QUOTES:
             refuse_repeats(line, place)
-        episodes.append(Episode(decoded.states, decoded.actions, decoded.labels, decoded.history))
+        parts = decoded.states, decoded.actions, decoded.labels, decoded.history, decoded.ended
+        episodes.append(Episode(*parts))
         lines.append(number)
     return Demonstrations.from_episodes(
         episodes, source=source, lines=np.array(lines, dtype=np.int64)
@@ -118,4 +121,5 @@ def _decode_named(
         names.numbers(decoded.actions, "action", place),
         decoded.labels,
         decoded.history,
+        decoded.ended,
     )

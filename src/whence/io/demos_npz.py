@@ -2,7 +2,8 @@
 
 format, states int[..], state_offsets int[E + 1], actions int[..], action_offsets int[E + 1] and,
 where there are any, alphabet[m], labels int[..] (-1 blank, -2 left to the world), history int[..],
-history_offsets int[E + 1], state_names[..] and action_names[..].
+history_offsets int[E + 1], state_names[..] and action_names[..]; in version 2 ended int[E], too:
+1, 0, or -1 where it is not known.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from whence._arrays import Ints
 from whence.errors import FormatError, WhenceError
 from whence.io import arrays as npz
 from whence.model.demos import Demonstrations
@@ -18,6 +20,7 @@ from whence.model.mdp import LabeledMDP
 
 ENDINGS = (".npz",)
 TAG = "whence/demos/1"
+ENDED_TAG = "whence/demos/2"  # which says which episodes ended because the task was over
 REQUIRED = ("format", "states", "state_offsets", "actions", "action_offsets")
 NAMES = ("state_names", "action_names")
 OPTIONAL = ("alphabet", "labels", "history", "history_offsets", *NAMES)
@@ -26,7 +29,7 @@ OPTIONAL = ("alphabet", "labels", "history", "history_offsets", *NAMES)
 def dumps(demos: Demonstrations, mdp: LabeledMDP | None = None) -> bytes:
     """Write demonstrations; the world is not needed."""
     fields: npz.Arrays = {
-        "format": np.array(TAG),
+        "format": np.array(TAG if demos.ended is None else ENDED_TAG),
         "states": demos.states,
         "state_offsets": demos.state_offsets,
         "actions": demos.actions,
@@ -38,6 +41,8 @@ def dumps(demos: Demonstrations, mdp: LabeledMDP | None = None) -> bytes:
         fields["labels"] = demos.labels
     if len(demos.history):
         fields |= {"history": demos.history, "history_offsets": demos.history_offsets}
+    if demos.ended is not None:
+        fields["ended"] = demos.ended
     for name in NAMES:
         names: tuple[str, ...] | None = getattr(demos, name)
         if names is not None:
@@ -47,8 +52,9 @@ def dumps(demos: Demonstrations, mdp: LabeledMDP | None = None) -> bytes:
 
 def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrations:
     """Read demonstrations; the world is not needed."""
-    fields = npz.read(data, source, REQUIRED, OPTIONAL)
-    npz.tagged(fields, TAG, source)
+    fields = npz.read(data, source, REQUIRED, (*OPTIONAL, "ended"))
+    npz.tagged(fields, (TAG, ENDED_TAG), source)
+    ended = _ended(fields, source)
     names = {name: npz.strings(fields, name, source) for name in NAMES if name in fields}
     try:
         result = Demonstrations.from_flat(
@@ -57,6 +63,7 @@ def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrat
             labels=fields.get("labels"),
             history=fields.get("history", np.zeros(0, dtype=np.int32)),
             history_offsets=fields.get("history_offsets"),
+            ended=ended,
             source=source,
         )
     except WhenceError as error:
@@ -68,3 +75,14 @@ def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrat
             )
     return replace(result, state_names=names.get("state_names"),
                    action_names=names.get("action_names"))  # fmt: skip
+
+
+def _ended(fields: npz.Arrays, source: str) -> Ints | None:
+    value = fields.get("ended")
+    if value is None:
+        return None
+    if str(fields["format"]) == TAG:
+        raise FormatError(f"{source}: ended needs format {ENDED_TAG!r}; say so")
+    if value.ndim != 1 or value.dtype.kind not in "iu":
+        raise FormatError(f"{source}: ended must be int[E], 1, 0 or -1 where it is not known")
+    return value

@@ -6,8 +6,9 @@ import io
 from typing import Any
 
 from whence.errors import FormatError, MissingExtraError
+from whence.io.columns import Table, framed
 from whence.io.table_writer import columns
-from whence.io.tables import ColumnNames, Table, demonstrations, framed
+from whence.io.tables import ColumnNames, demonstrations
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 

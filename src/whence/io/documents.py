@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -17,6 +18,12 @@ _STRING_OR_BRACE = re.compile(rf"({_STRING})(\s*+:)?+|[{{}}]", re.DOTALL)
 
 def decode(data: bytes | str, kind: type[T], tag: str, source: str) -> T:
     """Decode a document that calls itself `tag`, or say what is wrong with it."""
+    return decode_any(data, {tag: kind}, source)
+
+
+def decode_any(data: bytes | str, kinds: Mapping[str, type[T]], source: str) -> T:
+    """Decode a document by what it calls itself; `kinds` are its versions, oldest first."""
+    tag = next(iter(kinds))
     try:
         head = msgspec.json.decode(data, type=_Tagged)
     except msgspec.ValidationError as error:
@@ -25,8 +32,10 @@ def decode(data: bytes | str, kind: type[T], tag: str, source: str) -> T:
         ) from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise FormatError(f"{source}: not valid JSON: {_syntax(error, data)}") from None
-    if head.format != tag:
-        raise FormatError(f"{source}: format is {head.format!r}; this file must say {tag!r}")
+    if head.format not in kinds:
+        known = " or ".join(repr(tag) for tag in kinds)
+        raise FormatError(f"{source}: format is {head.format!r}; this file must say {known}")
+    kind = kinds[head.format]
     try:
         document = msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError as error:

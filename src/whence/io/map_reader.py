@@ -30,6 +30,7 @@ class _Header:
     alphabet: tuple[str, ...] | None = None
     start_marks: list[str] = field(default_factory=list)
     start_cells: list[tuple[int, int]] = field(default_factory=list)
+    closed: bool = False  # whether a blocked move is unavailable
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ def _world(
         alphabet=header.alphabet or tuple(dict.fromkeys(header.labels.values())),
         initial=[(state, 1 / len(starts)) for state in starts],
         grid=grid,
+        unavailable=grid.blocked(header.actions) if header.closed else None,
         source=header.source,
     )
 
@@ -274,10 +276,20 @@ def _read_starts(header: _Header, words: list[str], place: str) -> None:
             )
 
 
+def _read_blocked(header: _Header, words: list[str], place: str) -> None:
+    if words not in (["stays"], ["unavailable"]):
+        raise FormatError(
+            f"{place}: blocked {' '.join(words)!r}; a blocked move either 'stays' put or is "
+            "'unavailable'"
+        )
+    header.closed = words == ["unavailable"]
+
+
 _KEYS: dict[str, Callable[[_Header, list[str], str], None]] = {
     "slip": _read_slip,
     "actions": _read_actions,
     "labels": _read_labels,
     "alphabet": _read_alphabet,
     "starts": _read_starts,
+    "blocked": _read_blocked,
 }

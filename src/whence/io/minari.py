@@ -96,7 +96,20 @@ def _records(episodes: Iterator[Any], *, named: bool) -> Iterator[Record]:
             obs = texts[STATE]
         if named and ACTION in texts:
             acts = texts[ACTION][:-1]
-        yield Record(obs, acts, [{k: v[i] for k, v in texts.items()} for i in range(n)])
+        about = [{k: v[i] for k, v in texts.items()} for i in range(n)]
+        yield Record(obs, acts, about, _ended(episode))
+
+
+def _ended(episode: Any) -> bool | None:
+    """Return whether an episode terminated; None where it did not and was not truncated either."""
+    last = {
+        name: bool(flags[-1])
+        for name in ("terminations", "truncations")
+        if (flags := getattr(episode, name, None)) is not None and len(flags)
+    }
+    if last.get("terminations"):
+        return True
+    return False if last.get("truncations") else None
 
 
 def _text(value: Any) -> Any:
@@ -128,8 +141,8 @@ def _buffer(kind: Any, demos: Demonstrations, number: int, infos: dict[str, list
         observations=np.array(episode.states, dtype=np.int64),
         actions=np.array(episode.actions, dtype=np.int64),
         rewards=[0.0] * steps,
-        terminations=[False] * steps,
-        truncations=[False] * (steps - 1) + [True],
+        terminations=[False] * (steps - 1) + [episode.ended is True],
+        truncations=[False] * (steps - 1) + [episode.ended is False],
         infos=infos,
     )
 

@@ -14,7 +14,7 @@ from whence.model.mdp import LabeledMDP
 
 
 def columns(demos: Demonstrations, mdp: LabeledMDP | None = None) -> dict[str, list[Any]]:
-    """Return episode, step, state, action and, where known, label; see `to_table`."""
+    """Return episode, step, state, action and, where known, label and ended; see `to_table`."""
     if len(demos.history):
         raise DemonstrationsError(
             f"{demos.source}: a table cannot hold labels read before an episode; save as .jsonl"
@@ -40,7 +40,14 @@ def columns(demos: Demonstrations, mdp: LabeledMDP | None = None) -> dict[str, l
         "action": actions,
     }
     labels = _labels(demos, mdp)
-    return result if labels is None else result | {"label": labels}
+    if labels is not None:
+        result |= {"label": labels}
+    if demos.ended is not None:
+        said: list[Any] = [None] * len(demos.states)
+        for place, episode in zip((demos.state_offsets[1:] - 1).tolist(), demos, strict=True):
+            said[place] = episode.ended
+        result |= {"ended": said}
+    return result
 
 
 def _named(numbers: Ints, names: tuple[str, ...] | None) -> list[Any]:

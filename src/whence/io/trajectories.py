@@ -16,7 +16,8 @@ import numpy as np
 
 from whence import _files as files
 from whence.errors import ArgumentError, DemonstrationsError, FormatError, MissingExtraError
-from whence.io.tables import ColumnNames, Table, demonstrations
+from whence.io.columns import Table
+from whence.io.tables import ColumnNames, demonstrations
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 
@@ -25,11 +26,15 @@ Label = Meaning | str | None
 
 
 class Record(NamedTuple):
-    """One trajectory; `infos` has the info that came with each observation, or None."""
+    """One trajectory; `infos` has the info that came with each observation, or None.
+
+    `ended` says whether the environment ended it, as opposed to somebody who stopped.
+    """
 
     obs: Sequence[Any]
     acts: Sequence[Any]
     infos: Sequence[Mapping[str, Any] | None] | None
+    ended: bool | None = None
 
 
 def from_records(
@@ -45,6 +50,7 @@ def from_records(
     columns: dict[str, list[Any]] = {"episode": [], "state": [], "action": []}
     labels: list[Any] = []
     positions: list[int] = []
+    endings: list[bool | None] = []
     for number, record in enumerate(records):
         place = f"{source}, trajectory {number}"
         _check_lengths(record, place)
@@ -55,8 +61,11 @@ def from_records(
         columns["action"] += taken + [None] * (n - len(taken))
         labels += _labels(record, label, place)
         positions += range(n)
+        endings += [None] * (n - 1) + [record.ended]
     if any(symbol is not None for symbol in labels):
         columns["label"] = labels
+    if any(ended is not None for ended in endings):
+        columns["ended"] = endings
     rows = np.array(positions, dtype=np.int64)
     table = Table(source, columns, rows, "observation", ("trajectory", "episode"))
     return demonstrations(table, ColumnNames(), mdp=mdp)
@@ -66,7 +75,7 @@ def records_of(trajectories: Iterable[Any]) -> Iterable[Record]:
     """Return objects, or mappings, with `obs` and `acts` as records.
 
     `infos` has one entry per action, about the observation that it led to, or one per
-    observation.
+    observation. `terminated`, or imitation's `terminal`, says whether the episode ended there.
     """
     for number, each in enumerate(trajectories):
         get = each.get if isinstance(each, Mapping) else lambda name, each=each: getattr(
@@ -80,7 +89,8 @@ def records_of(trajectories: Iterable[Any]) -> Iterable[Record]:
             )
         if infos is not None and len(infos) == len(acts) == len(obs) - 1:
             infos = [None, *infos]
-        yield Record(obs, acts, infos)
+        ended = get("terminal") if get("terminated") is None else get("terminated")
+        yield Record(obs, acts, infos, None if ended is None else bool(ended))
 
 
 def saved_records(folder: str | os.PathLike[str]) -> list[Record]:

@@ -1,4 +1,4 @@
-"""Worlds as JSON, `whence/mdp/1`."""
+"""Worlds as JSON, `whence/mdp/2`; `whence/mdp/1` where every state has every action."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from whence.model.mdp import LabeledMDP
 
 ENDINGS = (".json",)
 TAG = "whence/mdp/1"
+MASKED_TAG = "whence/mdp/2"  # with actions that some states do not have
 
 
 class _Grid(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
@@ -37,11 +38,15 @@ class _Document(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
     unseen: list[tuple[int, int]] | None = None
 
 
+class _Masked(_Document, omit_defaults=True, forbid_unknown_fields=True):
+    unavailable: list[tuple[int, int]] = []
+
+
 def dumps(mdp: LabeledMDP) -> bytes:
     """Write a world."""
     return msgspec.json.encode(
-        _Document(
-            format=TAG,
+        _Masked(
+            format=tag_of(mdp),
             states=mdp.n_states,
             actions=list(mdp.actions),
             alphabet=list(mdp.alphabet),
@@ -51,13 +56,15 @@ def dumps(mdp: LabeledMDP) -> bytes:
             names=None if mdp.names is None else list(mdp.names),
             grid=None if mdp.grid is None else _grid_out(mdp.grid),
             unseen=unseen_of(mdp),
+            unavailable=[(state, action) for state, action in mdp.unavailable.tolist()],
         )
     )
 
 
 def loads(data: bytes, source: str) -> LabeledMDP:
     """Read a world."""
-    document = documents.decode(decode_text(data, source), _Document, TAG, source)
+    kinds = {TAG: _Document, MASKED_TAG: _Masked}
+    document = documents.decode_any(decode_text(data, source), kinds, source)
     try:
         return LabeledMDP.from_triples(
             document.transitions,
@@ -69,12 +76,18 @@ def loads(data: bytes, source: str) -> LabeledMDP:
             names=document.names,
             grid=None if document.grid is None else _grid_in(document.grid),
             unseen=unseen_in(document.unseen, len(document.actions), source),
+            unavailable=getattr(document, "unavailable", ()),
             source=source,
         )
     except OverflowError:
         raise FormatError(f"{source}: a number is too large; counts end at {2**31 - 1}") from None
     except WhenceError as error:
         raise FormatError(placed(error, source)) from None
+
+
+def tag_of(mdp: LabeledMDP) -> str:
+    """Return the oldest version of the format that holds a world."""
+    return MASKED_TAG if mdp.is_masked else TAG
 
 
 def placed(error: WhenceError, source: str) -> str:

@@ -7,6 +7,7 @@ A header of `key: value` lines, then `map:` and the drawing:
     labels: c=coffee o *=plant       # character=symbol, or a character that is its own symbol
     alphabet: coffee o plant tea     # default: the symbols of `labels`, in that order
     starts: S 2,1            # characters or x,y cells; each is equally likely
+    blocked: stays           # the default; or `unavailable`: a cell lacks moves that are blocked
 
     map:
     +---+---+
@@ -90,6 +91,8 @@ def _header(mdp: LabeledMDP, grid: Grid, marks: list[str], slip: float) -> list[
     lines = [f"slip: {slip!r}", f"actions: {' '.join(mdp.actions)}"]
     if labels:
         lines.append(f"labels: {' '.join(labels)}")
+    if mdp.is_masked:
+        lines.append("blocked: unavailable")
     return [*lines, f"starts: {' '.join(starts)}"]
 
 

@@ -3,7 +3,7 @@
 format, states, actions[A], alphabet[m], labels int[S] (-1 is blank; strings, "" for blank, are
 read too), initial (a state, or float[I, 2]), transitions float[N, 4] and, where there are any,
 names[S], grid_size int[2], grid_cells int[S, 2], grid_walls int[W, 3] (x, y, 0 right or 1 up),
-unseen int[.., 2] (state, action).
+unseen int[.., 2] (state, action); in version 2 unavailable int[.., 2], too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ import numpy.typing as npt
 
 from whence.errors import FormatError, WhenceError
 from whence.io import arrays as npz
-from whence.io.world_json import TAG, initial_of, pairs_of, placed, unseen_in
+from whence.io.world_json import (
+    MASKED_TAG,
+    TAG,
+    initial_of,
+    pairs_of,
+    placed,
+    tag_of,
+    unseen_in,
+)
 from whence.model.grid import SIDES, Grid
 from whence.model.mdp import Initial, LabeledMDP
 
@@ -31,7 +39,7 @@ def dumps(mdp: LabeledMDP) -> bytes:
     table[:, 0], table[:, 1] = np.divmod(pairs_of(mdp), mdp.n_actions)
     table[:, 2], table[:, 3] = mdp.successors, mdp.probabilities
     fields: npz.Arrays = {
-        "format": np.array(TAG),
+        "format": np.array(tag_of(mdp)),
         "states": np.array(mdp.n_states),
         "actions": npz.text_array(mdp.actions, "action"),
         "alphabet": npz.text_array(mdp.alphabet, "symbol"),
@@ -45,13 +53,16 @@ def dumps(mdp: LabeledMDP) -> bytes:
         fields |= _grid_out(mdp.grid)
     if mdp.unseen is not None:
         fields["unseen"] = np.stack(np.divmod(mdp.unseen, mdp.n_actions), axis=1)
+    if mdp.is_masked:
+        fields["unavailable"] = mdp.unavailable
     return npz.write(fields)
 
 
 def loads(data: bytes, source: str) -> LabeledMDP:
     """Read a world."""
-    fields = npz.read(data, source, REQUIRED, OPTIONAL)
-    npz.tagged(fields, TAG, source)
+    fields = npz.read(data, source, REQUIRED, (*OPTIONAL, "unavailable"))
+    npz.tagged(fields, (TAG, MASKED_TAG), source)
+    _refuse_newer(fields, source)
     try:
         return LabeledMDP.from_triples(
             fields["transitions"],
@@ -63,10 +74,17 @@ def loads(data: bytes, source: str) -> LabeledMDP:
             names=npz.strings(fields, "names", source) if "names" in fields else None,
             grid=_grid_in(fields, source) if any(f in fields for f in GRID) else None,
             unseen=_unseen(fields.get("unseen"), len(fields["actions"]), source),
+            unavailable=fields.get("unavailable"),
             source=source,
         )
     except WhenceError as error:
         raise FormatError(placed(error, source)) from None
+
+
+def _refuse_newer(fields: npz.Arrays, source: str) -> None:
+    """Refuse what an earlier version of the format does not have."""
+    if "unavailable" in fields and str(fields["format"]) == TAG:
+        raise FormatError(f"{source}: unavailable needs format {MASKED_TAG!r}; say so")
 
 
 def _unseen(value: npt.NDArray[Any] | None, n_actions: int, source: str) -> list[int] | None:

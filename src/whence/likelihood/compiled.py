@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +17,8 @@ from whence.likelihood.kernels.constants import (
     SHORT_WINDOW,
     WINDOW,
 )
+from whence.likelihood.threads import spread, threads_available
+from whence.model.available import filled
 from whence.model.demos import Demonstrations
 from whence.model.expert import checked_discount
 from whence.model.machine import RewardMachine
@@ -77,6 +75,7 @@ class Layout:
 
 def layout(mdp: LabeledMDP) -> Layout:
     """Lay a world out for the kernels."""
+    mdp = filled(mdp)
     order, tiles = _order(mdp)
     position = np.empty_like(order)
     position[order] = np.arange(mdp.n_states)
@@ -187,7 +186,9 @@ def _seen(world: Layout, discount: float) -> World:
 def placed(evidence: Evidence, visited: Ints, n_actions: int) -> Cells:
     """Return the evidence with other numbers for visited states, and short ones where they do."""
     short = np.int32 if len(evidence.cell_key) < 2**31 else np.int64
+    many = len(evidence.visited)
     place, action = np.divmod(evidence.cell_key, n_actions)
+    closed_place, closed_action = np.divmod(evidence.closed, n_actions)
     return Cells(
         visited=frozen_own(visited),
         parent=frozen_own(evidence.parent.astype(short)),
@@ -195,16 +196,12 @@ def placed(evidence: Evidence, visited: Ints, n_actions: int) -> Cells:
         subtree_end=frozen_own(evidence.subtree_end.astype(short)),
         subtree_steps=evidence.subtree_steps,
         first=frozen_own(evidence.first_cell.astype(short)),
-        key=frozen_own((action * len(evidence.visited) + place).astype(np.uint32)),
+        key=frozen_own((action * many + place).astype(np.uint32)),
         counts=evidence.cell_count,
+        choices=evidence.choices,
+        closed=frozen_own((closed_action * many + closed_place).astype(np.uint32)),
+        subtree_extra=evidence.subtree_extra,
     )
-
-
-def threads_available() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class _Rooms:
@@ -275,15 +272,21 @@ class CompiledEngine:
         to its `value_tolerance`, for all of them.
         """
         experts = first_expert, alpha, lapse
-        found = self._run(tables, experts, value_tolerance, keep=False)
+        found = self._run(tables, experts, value_tolerance)
         return found.log_likelihoods, found.sweeps
+
+    def visited_q(self, tables: tuple[Ints, Floats, Ints], value_tolerance: float) -> Floats:
+        """Return float64[B, n, A, U], the optimal Q of visited states for canonical machines."""
+        size, n, _ = tables[0].shape
+        shape = size, n, self.mdp.n_actions, len(self.evidence.visited)
+        found = self._run(tables, _nobody(size), np.full(size, value_tolerance), q=True).q
+        return found.reshape(shape)
 
     def values(self, tables: tuple[Ints, Floats, Ints], value_tolerance: float) -> Floats:
         """Return float64[B, n, S], the optimal values of canonical machines."""
         size = len(tables[0])
-        nobody = np.zeros(size + 1, dtype=np.int64), np.zeros(0), np.zeros(0)
         tolerance = np.full(size, value_tolerance)
-        found = self._run(tables, nobody, tolerance, keep=True).values
+        found = self._run(tables, _nobody(size), tolerance, values=True).values
         return found[:, :, self.layout.position]
 
     def _run(
@@ -292,7 +295,8 @@ class CompiledEngine:
         experts: tuple[Ints, Floats, Floats],
         value_tolerance: Floats,
         *,
-        keep: bool,
+        values: bool = False,
+        q: bool = False,
     ) -> Results:
         from whence.likelihood.kernels.scoring import score_batch, score_tiled_batch
 
@@ -301,7 +305,8 @@ class CompiledEngine:
         results = Results(
             log_likelihoods=np.zeros(len(experts[1])),
             sweeps=np.zeros(size, dtype=np.int64),
-            values=np.zeros((size if keep else 0, n, self.mdp.n_states)),
+            values=np.zeros((size if values else 0, n, self.mdp.n_states)),
+            q=np.zeros((size if q else 0, n * self.mdp.n_actions * len(self.evidence.visited))),
         )
         score = score_batch if len(self.world.tiles) == 2 else score_tiled_batch
 
@@ -314,20 +319,9 @@ class CompiledEngine:
         return results
 
 
-def spread(part: Callable[[int, int], None], size: int, seats: int, threads: int) -> None:
-    """Run `part(start, stop)` over all machines, in pieces that fill packs of `seats`."""
-    if threads == 1 or size <= 2 * seats:
-        part(0, size)
-        return
-    pieces = min(4 * threads, max(threads, size // (8 * seats)))
-    edges = np.linspace(0, size, pieces + 1).astype(np.int64).tolist()
-    list(_pool(threads, os.getpid()).map(part, edges[:-1], edges[1:]))
-
-
-@lru_cache(maxsize=4)
-def _pool(threads: int, process: int) -> ThreadPoolExecutor:
-    """Return threads that wait for work; a forked process gets its own."""
-    return ThreadPoolExecutor(threads)
+def _nobody(size: int) -> tuple[Ints, Floats, Floats]:
+    """Return no experts for a number of machines."""
+    return np.zeros(size + 1, dtype=np.int64), np.zeros(0), np.zeros(0)
 
 
 def readable(mdp: LabeledMDP, evidence: Evidence) -> Bools:

@@ -50,6 +50,9 @@ class Engine(Protocol):
         to its `value_tolerance`, for all of them.
         """
 
+    def visited_q(self, tables: tuple[Ints, Floats, Ints], value_tolerance: float) -> Floats:
+        """Return float64[B, n, A, U], the optimal Q of visited states for canonical machines."""
+
 
 def engine_for(
     mdp: LabeledMDP, evidence: Evidence, discount: float, threads: int | None = None

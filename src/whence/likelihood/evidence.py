@@ -3,7 +3,8 @@
 A machine's state depends on the labels read so far and on nothing else. So steps are grouped by
 their history, the nodes of a trie, and within one by state and action: a cell. What a
 likelihood costs depends on the number of cells, not on the number of steps, and below a history
-after which the machine can pay nothing every action is equally likely: one look-up.
+after which the machine can pay nothing every action that a state has is equally likely: one
+look-up.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ class Evidence:
         first_cell: int64[H + 1], where each history's cells begin.
         cell_key: uint32[cells], position in `visited` * A + action.
         cell_count: float64[cells].
+        choices: float64[U], how many actions each visited state has; empty where all have A.
+        closed: int64[...], position in `visited` * A + action, of those that they do not have.
+        subtree_extra: float64[H], by how many nats the steps of a history and all that extend it
+            are likelier at random than with A actions everywhere; empty where all have A.
     """
 
     n_steps: int
@@ -43,6 +48,9 @@ class Evidence:
     first_cell: Ints
     cell_key: Ints
     cell_count: Floats
+    choices: Floats
+    closed: Ints
+    subtree_extra: Floats
 
     @property
     def n_histories(self) -> int:
@@ -63,8 +71,8 @@ class Evidence:
 def compile_evidence(mdp: LabeledMDP, demos: Demonstrations) -> Evidence:
     """Compile demonstrations of a world; they must fit it."""
     demos.check(mdp).raise_any()
-    node, parent, symbol = _walk(mdp, demos)
-    order, parent, symbol, subtree_end = _depth_first(parent, symbol)
+    node, parent, symbol = grown_trie(mdp, demos, demos.action_offsets)
+    order, parent, symbol, subtree_end = depth_first(parent, symbol)
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     here = demos.states[step_states(demos)]
@@ -86,34 +94,57 @@ def compile_evidence(mdp: LabeledMDP, demos: Demonstrations) -> Evidence:
         first_cell=frozen_own(first_cell),
         cell_key=frozen_own((cells % max(width, 1)).astype(np.uint32)),
         cell_count=frozen_own(counts.astype(np.float64)),
+        **_availability(mdp, visited, cells % max(width, 1), counts, first_cell, subtree_end),
     )
 
 
-def _walk(mdp: LabeledMDP, demos: Demonstrations) -> tuple[Ints, Ints, Ints]:
-    """Return the history of each step, and parent and symbol of each history as first met."""
+def _availability(
+    mdp: LabeledMDP, visited: Ints, key: Ints, counts: Ints, first_cell: Ints, end: Ints
+) -> dict[str, Floats | Ints]:
+    """Return the fields of `Evidence` that say which actions visited states have."""
+    if mdp.available[visited].all():
+        nothing = frozen_own(np.zeros(0))
+        closed = frozen_own(np.zeros(0, dtype=np.int64))
+        return {"choices": nothing, "closed": closed, "subtree_extra": nothing}
+    choices = mdp.available[visited].sum(axis=1).astype(np.float64)
+    extra = counts * np.log(mdp.n_actions / choices)[key // mdp.n_actions]
+    at = np.concatenate([[0.0], np.cumsum(extra)])[first_cell]
+    return {
+        "choices": frozen_own(choices),
+        "closed": frozen_own(np.flatnonzero(~mdp.available[visited])),
+        "subtree_extra": frozen_own(at[end] - at[:-1]),
+    }
+
+
+def grown_trie(mdp: LabeledMDP, demos: Demonstrations, offsets: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the history of each step, and parent and symbol of each history as first met.
+
+    Steps begin at `offsets` in each episode: `action_offsets` for every action, or
+    `state_offsets` for every state, whose history has its own label in it unless it is the first.
+    """
     from whence.likelihood.kernels.histories import walk_trie
 
     labels = step_labels(mdp, demos)
     history = translated_history(mdp, demos)
-    node = np.empty(demos.n_steps, dtype=np.int64)
+    node = np.empty(int(offsets[-1]), dtype=np.int64)
     m = max(len(mdp.alphabet), 1)
     most = int((labels != BLANK).sum()) + len(history) + 1
     parent = np.zeros(most, dtype=np.int64)
     symbol = np.full(most, BLANK, dtype=np.int64)
     count = walk_trie(
-        demos.state_offsets, demos.action_offsets, labels, demos.history_offsets, history, m,
+        demos.state_offsets, offsets, labels, demos.history_offsets, history, m,
         node, parent, symbol,
     )  # fmt: skip
     return node, parent[:count], symbol[:count]
 
 
-def _depth_first(parent: Ints, symbol: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def depth_first(parent: Ints, symbol: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Return the depth-first order of histories; parent, symbol, subtree_end in that order."""
-    from whence.likelihood.kernels.histories import depth_first
+    from whence.likelihood.kernels import histories
 
     order = np.empty(len(parent), dtype=np.int64)
     end = np.empty(len(parent), dtype=np.int64)
-    depth_first(parent, order, end)
+    histories.depth_first(parent, order, end)
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     return order, position[parent[order]], symbol[order], end

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whence._arrays import Bools, Ints, frozen_own, offsets_of
+from whence.model.available import filled
 from whence.model.mdp import LabeledMDP
 
 
@@ -24,7 +25,8 @@ class HubMap:
         first: int64[R + 1], where the edges of each row begin.
         hubs: uint32[edges], the hub that each leads to.
         lengths: int32[edges], the steps on the way, at least 1.
-        entered: uint32[U * A], the row that each action in each visited state leads to.
+        entered: uint32[U * A], the row that each action in each visited state leads to; R for one
+            that the state does not have.
     """
 
     states: Ints
@@ -61,7 +63,7 @@ class Limits:
 
 def is_deterministic(mdp: LabeledMDP) -> bool:
     """Return whether every action has one outcome."""
-    return mdp.n_transitions == mdp.n_states * mdp.n_actions
+    return mdp.is_deterministic
 
 
 def map_hubs(mdp: LabeledMDP, visited: Ints, limits: Limits | None = None) -> HubMap | None:
@@ -72,6 +74,8 @@ def map_hubs(mdp: LabeledMDP, visited: Ints, limits: Limits | None = None) -> Hu
         visited: int64[U], the states in which actions were demonstrated.
         limits: none by default.
     """
+    available = mdp.available[visited].reshape(-1)
+    mdp = filled(mdp)
     following = mdp.successors.reshape(mdp.n_states, mdp.n_actions)
     hubs = np.flatnonzero(mdp.labels >= 0)
     after = following[visited].reshape(-1)
@@ -93,7 +97,7 @@ def map_hubs(mdp: LabeledMDP, visited: Ints, limits: Limits | None = None) -> Hu
         first=frozen_own(offsets_of(np.bincount(rows, minlength=len(states)))),
         hubs=frozen_own(targets[order].astype(np.uint32)),
         lengths=frozen_own(lengths[order].astype(np.int32)),
-        entered=frozen_own(row[after].astype(np.uint32)),
+        entered=frozen_own(np.where(available, row[after], len(states)).astype(np.uint32)),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from whence._arrays import Floats, Ints, frozen_own, offsets_of
@@ -9,13 +11,12 @@ from whence.likelihood.compiled import (
     canonical_tables,
     placed,
     readable,
-    spread,
-    threads_available,
 )
 from whence.likelihood.evidence import Evidence
 from whence.likelihood.hub_map import HubMap
 from whence.likelihood.kernels.constants import LANES
 from whence.likelihood.kernels.hub_arguments import Ahead, Hubs, Pack, Steps, Tables
+from whence.likelihood.threads import spread, threads_available
 from whence.model.mdp import LabeledMDP
 
 SOLVED_TOGETHER = 2**17  # values of hubs that are kept until they are read, about
@@ -93,6 +94,23 @@ class HubEngine:
         size, n, m = tables[0].shape
         machines, experts = (*tables, value_tolerance), (first_expert, alpha, lapse)
         out, sweeps = np.zeros(len(alpha)), np.zeros(size, dtype=np.int64)
+        self._in_rooms(
+            n, m, size, lambda room, a, b: room.score(a, b, machines, experts, out, sweeps)
+        )
+        return out, sweeps
+
+    def visited_q(self, tables: tuple[Ints, Floats, Ints], value_tolerance: float) -> Floats:
+        """Return float64[B, n, A, U], the optimal Q of visited states for canonical machines."""
+        size, n, m = tables[0].shape
+        machines = *tables, np.full(size, value_tolerance)
+        out = np.zeros((size, n, self.mdp.n_actions, len(self.evidence.visited)))
+        self._in_rooms(n, m, size, lambda room, a, b: room.visit(a, b, machines, out))
+        return out
+
+    def _in_rooms(
+        self, n: int, m: int, size: int, work: Callable[[_Room, int, int], None]
+    ) -> None:
+        """Do work on as many machines at a time as a room has place for, on several threads."""
         rooms = self._rooms.setdefault((n, m), [])
 
         def part(start: int, stop: int) -> None:
@@ -101,12 +119,10 @@ class HubEngine:
             except IndexError:
                 room = _Room(self, n, m)
             for first in range(start, stop, room.machines):
-                last = min(stop, first + room.machines)
-                room.score(first, last, machines, experts, out, sweeps)
+                work(room, first, min(stop, first + room.machines))
             rooms.append(room)
 
         spread(part, size, max(LANES // n, 1), self.threads)
-        return out, sweeps
 
 
 class _Room:
@@ -135,16 +151,36 @@ class _Room:
     ) -> None:
         """Write the log likelihoods of the machines start..stop-1, and the sweeps of each."""
         from whence.likelihood.kernels.hub_reading import read_hubs
-        from whence.likelihood.kernels.hub_solving import solve_hubs
 
         engine = self.engine
-        solve_hubs(
-            start, stop, engine.world, machines, self.pack, self.ahead, self.live,
-            self.worths, sweeps,
-        )  # fmt: skip
+        self._solve(start, stop, machines, sweeps)
         read_hubs(
             start, stop, engine.world, machines, experts, engine.cells, tuple(engine.steps),
             self.worths, self.tables, out,
+        )  # fmt: skip
+
+    def visit(
+        self, start: int, stop: int, machines: tuple[Ints, Floats, Ints, Floats], out: Floats
+    ) -> None:
+        """Write Q of the visited states, float64[B, n, A, U], of the machines start..stop-1."""
+        from whence.likelihood.kernels.hub_values import visit_hubs
+
+        engine = self.engine
+        self.worths.fill(0.0)  # machines that never pay are not solved
+        self._solve(start, stop, machines, np.zeros(len(out), dtype=np.int64))
+        visit_hubs(
+            start, stop, engine.world, engine.steps.entered, engine.steps.n_actions, self.worths,
+            np.full(len(engine.map.states) + 1, -np.inf), out,
+        )  # fmt: skip
+
+    def _solve(
+        self, start: int, stop: int, machines: tuple[Ints, Floats, Ints, Floats], sweeps: Ints
+    ) -> None:
+        from whence.likelihood.kernels.hub_solving import solve_hubs
+
+        solve_hubs(
+            start, stop, self.engine.world, machines, self.pack, self.ahead, self.live,
+            self.worths, sweeps,
         )  # fmt: skip
 
 
@@ -176,10 +212,12 @@ def _ahead(size: int) -> Ahead:
 def _tables(engine: HubEngine, n: int, m: int, length: int, seats: int) -> Tables:
 
     rows, nodes = len(engine.map.states), engine.evidence.n_histories
+    worth = _lines((rows + 1) * length)
+    worth[rows * length :] = -np.inf
     return Tables(
         machines=np.zeros(seats, dtype=np.int64),
-        x=_lines(rows * length),
-        odds=_lines(rows * length),
+        x=worth,
+        odds=_lines((rows + 1) * length),
         sums=_lines(len(engine.evidence.visited) * length),
         chances=_lines(len(engine.steps.row) * length),
         alpha=_lines(length),

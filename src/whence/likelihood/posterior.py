@@ -16,26 +16,34 @@ import numpy as np
 import numpy.typing as npt
 
 from whence._arrays import Floats, Ints
-from whence.errors import ArgumentError, MachineError
+from whence.errors import ArgumentError
 from whence.likelihood.cache import bands, keys_of, shared
-from whence.likelihood.compiled import canonical_tables
+from whence.likelihood.compiled import canonical_tables, readable
+from whence.likelihood.endings import (
+    TASK,
+    EndingRates,
+    EndingTerm,
+    checked_endings,
+    compile_endings,
+)
 from whence.likelihood.engines import Engine, engine_for
 from whence.likelihood.evidence import compile_evidence
+from whence.likelihood.given import Worlds as Worlds
+from whence.likelihood.given import checked_tables, positive, spread, world_pairs
+from whence.likelihood.reference import endings_by_episode
 from whence.likelihood.steps import steps
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.model.prior import Prior, checked_levels
-from whence.model.product import checked_rewards, checked_sharpness
+from whence.model.product import checked_sharpness
 
 TOLERANCE = 1e-2
 FINEST = 1e-8
 FINEST_SHARE = 1e-12
 REMEMBERED = 250_000
 INFINITE_ALPHA_TOLERANCE = 1e-12
-
-Worlds = Sequence[tuple[LabeledMDP, Demonstrations]]
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,7 @@ class Posterior:
         temperature: float = 1.0,
         tolerance: float = TOLERANCE,
         threads: int | None = None,
+        endings: str = "ignore",
     ) -> None:
         """Compile the demonstrations.
 
@@ -88,14 +97,16 @@ class Posterior:
             temperature: divides the log likelihood in scores.
             tolerance: the error allowed in a log likelihood, in nats.
             threads: how many to use; all cores by default.
+            endings: `ignore`, or `task`: episodes end because the task is over, which adds to
+                the log likelihood; see `whence.likelihood.endings`.
         """
         pairs = world_pairs(mdp, demos)
         self.worlds = tuple(pairs)
         self.expert = expert
         self.prior = prior or Prior()
         self.levels = checked_levels(rewards)
-        self.temperature = _positive(temperature, "temperature")
-        self.tolerance = _positive(tolerance, "tolerance")
+        self.temperature = positive(temperature, "temperature")
+        self.tolerance = positive(tolerance, "tolerance")
         self.alphabet = tuple(dict.fromkeys(s for world, _ in pairs for s in world.alphabet))
         self.evidence = tuple(compile_evidence(world, seen) for world, seen in pairs)
         self.stats = Stats()
@@ -109,6 +120,19 @@ class Posterior:
             for (world, _), evidence in zip(pairs, self.evidence, strict=True)
         ]
         self._remembered: dict[bytes, float] = {}
+        self.endings = checked_endings(endings)
+        self.ending_term = self._endings() if endings == TASK else None
+
+    def _endings(self) -> EndingTerm:
+        """Return what endings add, over all worlds."""
+        read = np.zeros(len(self.alphabet), dtype=np.bool_)
+        parts = []
+        for (mdp, demos), evidence, columns in zip(
+            self.worlds, self.evidence, self._columns, strict=True
+        ):
+            read[columns[readable(mdp, evidence)]] = True
+            parts.append(compile_endings(mdp, demos, columns))
+        return EndingTerm([part for part in parts if part is not None], read)
 
     @property
     def n_steps(self) -> int:
@@ -147,11 +171,13 @@ class Posterior:
         size = len(tables[0])
         experts = self._experts(alpha, lapse, size)
         checked_sharpness(tables[1], experts[0], self.expert.discount)
-        allowed = self.tolerance if tolerance is None else _positive(tolerance, "tolerance")
+        allowed = self.tolerance if tolerance is None else positive(tolerance, "tolerance")
         result = np.zeros(size)
         of_world = self._of_world if remember else self._of_world_afresh
         for number in range(len(self._engines)):
             result += of_world(number, tables, experts, allowed)
+        if self.ending_term is not None:
+            result += self.ending_term(*tables)
         self._count(seconds=time.perf_counter() - began)
         return result
 
@@ -168,7 +194,7 @@ class Posterior:
     def to_tolerance(self, tolerance: float) -> Posterior:
         """Return the same posterior, with another error allowed in a log likelihood."""
         result = copy(self)
-        result.tolerance = _positive(tolerance, "tolerance")
+        result.tolerance = positive(tolerance, "tolerance")
         return result
 
     def in_worlds(self, worlds: Sequence[LabeledMDP]) -> Posterior:
@@ -182,6 +208,7 @@ class Posterior:
             temperature=self.temperature,
             tolerance=self.tolerance,
             threads=self._engines[0].threads,
+            endings=self.endings,
         )
 
     def forget(self) -> None:
@@ -214,17 +241,31 @@ class Posterior:
         targets, paid = self._checked(transitions, rewards)
         if len(self._engines) > 1:
             return canonical_tables(targets, paid, np.ones(len(self.alphabet), dtype=np.bool_))
+        if self.ending_term is not None:
+            return canonical_tables(targets, paid, self.ending_term.readable)
         return self._engines[0].canonical(targets, paid)
 
     def log_likelihood_by_episode(self, machine: RewardMachine) -> Floats:
-        """Return float64[E], whose sum is `finest`; worlds one after the other."""
+        """Return float64[E], whose sum is `finest`; worlds one after the other.
+
+        Where endings count, each episode's is weighed given those before it.
+        """
         found = steps(self.worlds, machine.over(self.alphabet), self.expert)
-        return found.by_episode(found.log_likelihood)
+        result = found.by_episode(found.log_likelihood)
+        if self.ending_term is None:
+            return result
+        return result + endings_by_episode(self.worlds, machine.over(self.alphabet))
 
     def log_likelihood_by_step(self, machine: RewardMachine) -> tuple[Floats, Ints]:
-        """Return float64[T], and int64[E + 1]: where each episode's steps begin."""
+        """Return float64[T], of the actions, and int64[E + 1]: where each episode's begin."""
         found = steps(self.worlds, machine.over(self.alphabet), self.expert)
         return found.log_likelihood, found.offsets
+
+    def ending_rates(self, machine: RewardMachine) -> EndingRates | None:
+        """Return how often endings contradict a machine; None where they do not count."""
+        ordered = machine.over(self.alphabet)
+        term = self.ending_term
+        return None if term is None else term.rates(ordered.transitions, ordered.rewards)
 
     def log_prior(self, transitions: npt.ArrayLike, rewards: npt.ArrayLike) -> Floats:
         """Return float64[B], the unnormalised log prior."""
@@ -246,7 +287,7 @@ class Posterior:
 
         Other threads may remember and forget meanwhile: each key is looked up once.
         """
-        engine, canonical = self._in_world(number, tables)
+        engine, canonical = self.in_world(number, tables)
         band = bands(experts[0])
         keys = keys_of(number, canonical, band, experts, allowed)
         remembered = self._remembered
@@ -273,14 +314,14 @@ class Posterior:
         allowed: float,
     ) -> Floats:
         """Return float64[B] for one world; solve every machine, and remember none."""
-        engine, canonical = self._in_world(number, tables)
+        engine, canonical = self.in_world(number, tables)
         each = np.arange(len(canonical[0]) + 1)
         exactness = self._value_tolerance(bands(experts[0]), allowed)
         found, sweeps = engine.log_likelihood(canonical, each, *experts, exactness)
         self._count(solves=len(sweeps), sweeps=int(sweeps.sum()))
         return found
 
-    def _in_world(
+    def in_world(
         self, number: int, tables: tuple[Ints, Floats]
     ) -> tuple[Engine, tuple[Ints, Floats, Ints]]:
         """Return a world's engine, and machines in the canonical form that it scores."""
@@ -338,60 +379,15 @@ class Posterior:
         )
 
     def _checked(self, transitions: npt.ArrayLike, rewards: npt.ArrayLike) -> tuple[Ints, Floats]:
-        targets = np.asarray(transitions)
-        paid = np.asarray(rewards, dtype=np.float64)
-        m = len(self.alphabet)
-        if targets.ndim != 3 or targets.shape[2] != m or targets.shape != paid.shape:
-            raise MachineError(
-                f"transitions {targets.shape} and rewards {paid.shape}: both must be "
-                f"[machines, states, {m}], one column for each of ({', '.join(self.alphabet)})"
-            )
-        if targets.size and targets.dtype.kind not in "iu":
-            raise MachineError("transitions: the targets must be whole numbers, counted from 0")
-        n = targets.shape[1]
-        if n == 0:
-            raise MachineError("transitions: a machine has at least one state")
-        bad = (targets < 0) | (targets >= n) | ~np.isfinite(paid)
-        if bad.any():
-            machine, state, column = np.argwhere(bad)[0].tolist()
-            raise MachineError(
-                f"machine {machine}, state {state}, symbol {self.alphabet[column]!r}: target "
-                f"{targets[machine, state, column]}, reward {paid[machine, state, column]}; "
-                f"targets run from 0 to {n - 1} and rewards are finite"
-            )
-        return targets.astype(np.int64), checked_rewards(paid, self.expert.discount) + 0.0
+        return checked_tables(transitions, rewards, self.alphabet, self.expert.discount)
 
     def _experts(
         self, alpha: npt.ArrayLike | None, lapse: npt.ArrayLike | None, size: int
     ) -> tuple[Floats, Floats]:
-        alphas = _spread(self.expert.alpha if alpha is None else alpha, size, "alpha")
-        lapses = _spread(self.expert.lapse if lapse is None else lapse, size, "lapse")
+        alphas = spread(self.expert.alpha if alpha is None else alpha, size, "alpha")
+        lapses = spread(self.expert.lapse if lapse is None else lapse, size, "lapse")
         if not (alphas >= 0).all():
             raise ArgumentError("alpha: every value must be at least 0, or inf")
         if not ((lapses >= 0) & (lapses <= 1)).all():
             raise ArgumentError("lapse: every value must be from 0 to 1")
         return alphas, lapses
-
-
-def world_pairs(mdp: LabeledMDP | Worlds, demos: Demonstrations | None) -> Worlds:
-    """Return worlds with their demonstrations, from one of each or from a list of pairs."""
-    if isinstance(mdp, LabeledMDP):
-        if demos is None:
-            raise ArgumentError("no demonstrations; give them after the world")
-        return [(mdp, demos)]
-    if demos is not None or not mdp:
-        raise ArgumentError("give one world and its demonstrations, or a list of such pairs")
-    return list(mdp)
-
-
-def _positive(value: float, what: str) -> float:
-    if not 0 < value < np.inf:
-        raise ArgumentError(f"{what} is {value}; give a finite number above 0")
-    return float(value)
-
-
-def _spread(value: npt.ArrayLike, size: int, what: str) -> Floats:
-    array = np.asarray(value, dtype=np.float64)
-    if array.ndim > 1 or (array.ndim == 1 and len(array) != size):
-        raise ArgumentError(f"{what} has shape {array.shape}; give one number, or {size} of them")
-    return np.ascontiguousarray(np.broadcast_to(array, (size,)))

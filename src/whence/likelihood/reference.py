@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
 from whence._arrays import Floats, Ints
+from whence.likelihood.endings import log_mean
+from whence.likelihood.given import Worlds
 from whence.model.checks import step_labels, step_states, translated_history
 from whence.model.demos import Demonstrations
+from whence.model.episodes import Episode
 from whence.model.expert import Expert
+from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.model.product import Product, product_of_tables, with_blank
 
@@ -40,6 +47,68 @@ def log_likelihood(
     return float(total)
 
 
+def log_likelihood_of_endings(worlds: Worlds, machine: RewardMachine) -> float:
+    """Return what it adds that episodes end because the task is over; see `likelihood.endings`.
+
+    The machine reads every symbol of the worlds.
+    """
+    return float(endings_by_episode(worlds, machine).sum())
+
+
+def endings_by_episode(worlds: Worlds, machine: RewardMachine) -> Floats:
+    """Return float64[E]: what each episode adds to `log_likelihood_of_endings`, after the others.
+
+    Worlds come one after the other.
+    """
+    shown = {s for mdp, demos in worlds for s in _shown(mdp, demos)}
+    pays = [_pays(machine, y, shown) for y in range(machine.n_states)]
+    counts: Counter[tuple[bool, bool]] = Counter()
+    sums = [0.0]
+    for mdp, demos in worlds:
+        for episode in demos:
+            counts.update(_endings(mdp, episode, machine, pays))
+            dead = log_mean(counts[False, False], counts[False, True])
+            sums.append(dead + log_mean(counts[True, True], counts[True, False]))
+    return np.diff(sums)
+
+
+def _endings(
+    mdp: LabeledMDP, episode: Episode, machine: RewardMachine, pays: Sequence[bool]
+) -> Iterator[tuple[bool, bool]]:
+    """Yield, for each state entered, whether the machine is live, and whether it ended there."""
+    if episode.ended is None:
+        return
+    said = episode.labels or [mdp.label(s) for s in episode.states]
+    memory = 0
+    for symbol in episode.history:
+        memory, _ = machine.step(memory, symbol)
+    for place in range(1, len(episode.states)):
+        memory, _ = machine.step(memory, said[place])
+        yield pays[memory], episode.ended and place == len(episode.states) - 1
+
+
+def _shown(mdp: LabeledMDP, demos: Demonstrations) -> set[str]:
+    """Return the symbols that a world's states carry, or that its demonstrations read."""
+    own = {mdp.alphabet[label] for label in mdp.labels[mdp.labels >= 0].tolist()}
+    read = [s for e in demos for s in (*(e.labels or ())[1 : len(e.states)], *e.history)]
+    return own | {symbol for symbol in read if symbol is not None}
+
+
+def _pays(machine: RewardMachine, state: int, symbols: set[str]) -> bool:
+    """Return whether a non-zero pay can be reached from a machine state by some symbols."""
+    reached, waiting = {state}, [state]
+    while waiting:
+        here = waiting.pop()
+        for symbol in symbols:
+            following, reward = machine.step(here, symbol)
+            if reward != 0:
+                return True
+            if following not in reached:
+                reached.add(following)
+                waiting.append(following)
+    return False
+
+
 def optimal_q(product: Product, discount: float) -> Floats:
     """Return the optimal discounted Q of the product, float[n, S, A]."""
     size = product.n_machine_states * product.mdp.n_states
@@ -57,7 +126,7 @@ def policy_iteration(product: Product, discount: float) -> Floats:
     """
     expected = product.expected_rewards()
     shape = (product.n_machine_states, product.mdp.n_states)
-    policy = np.zeros(shape[0] * shape[1], dtype=np.int64)
+    policy = np.tile(product.mdp.available.argmax(axis=1), shape[0])
     everywhere = np.arange(len(policy))
     seen: set[bytes] = set()
     most, stalled = np.full(len(policy), -np.inf), 0
@@ -69,7 +138,7 @@ def policy_iteration(product: Product, discount: float) -> Floats:
         flat = q.reshape(len(policy), -1)
         best = flat.argmax(axis=1)
         gain = flat[everywhere, best] - flat[everywhere, policy]
-        better = gain > 1e-13 * np.abs(flat).max(axis=1)
+        better = gain > 1e-13 * np.abs(flat).max(axis=1, initial=0.0, where=np.isfinite(flat))
         if not better.any() or policy.tobytes() in seen or stalled == STALLED:
             return q
         seen.add(policy.tobytes())

@@ -105,14 +105,22 @@ def compressed(
     action: Ints,
     successor: Ints,
     probability: Floats,
+    closed: Ints,
     n_states: int,
     action_names: tuple[str, ...],
     source: str,
 ) -> tuple[Ints, Ints, Floats]:
-    """Return offsets, successors and probabilities; every row sums to 1."""
+    """Return offsets, successors and probabilities; every row sums to 1.
+
+    The pairs of `closed`, s * A + a, are not available, and what is said about them is left out.
+    """
     pair = state * len(action_names) + action
-    if len(pair) < n_states * len(action_names):
-        _raise_missing(pair, n_states * len(action_names), action_names, source)
+    if len(closed):
+        said = ~np.isin(pair, closed)
+        pair, successor, probability = pair[said], successor[said], probability[said]
+    if len(pair) + len(closed) < n_states * len(action_names):
+        known = np.concatenate([pair, closed])
+        _raise_missing(known, n_states * len(action_names), action_names, source)
     bad = np.flatnonzero(~(probability >= 0) | ~np.isfinite(probability))
     if len(bad):
         first = bad[np.argmin(pair[bad])]
@@ -124,6 +132,7 @@ def compressed(
     lengths = np.bincount(pair, minlength=n_states * len(action_names))
     offsets = offsets_of(lengths)
     sums = np.bincount(pair, weights=probability, minlength=len(lengths))
+    sums[closed] = 1.0
     wrong = np.flatnonzero(np.abs(sums - 1) > TOLERANCE)
     if len(wrong):
         _raise_sum(int(wrong[0]), float(sums[wrong[0]]), len(wrong), action_names, source)
@@ -175,8 +184,40 @@ def grid(value: Grid | None, n_states: int, source: str) -> Grid | None:
     return value
 
 
-def unseen(value: npt.ArrayLike | None, n_pairs: int, source: str) -> Ints | None:
-    """Return the pairs that nobody saw, ascending, or None where the world is no estimate."""
+def unavailable(
+    value: npt.ArrayLike | None, n_states: int, action_names: tuple[str, ...], source: str
+) -> Ints:
+    """Return the pairs s * A + a that are not available, ascending, from pairs (state, action)."""
+    n_actions = len(action_names)
+    pairs = np.zeros((0, 2)) if value is None else _numbers(value)
+    if pairs is not None and pairs.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if pairs is None or pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise WorldError(f"{source}: unavailable must be pairs [state, action]")
+    for column, (what, limit) in enumerate((("state", n_states), ("action", n_actions))):
+        bad = ~((pairs[:, column] >= 0) & (pairs[:, column] < limit))
+        bad |= pairs[:, column] != np.floor(pairs[:, column])
+        if bad.any():
+            raise WorldError(
+                f"{source}: unavailable: {what} {pairs[np.argmax(bad), column]:.15g} does not "
+                f"exist; use 0 to {limit - 1}"
+            )
+    whole = pairs.astype(np.int64)
+    closed = np.unique(whole[:, 0] * n_actions + whole[:, 1])
+    states, counts = np.unique(closed // n_actions, return_counts=True)
+    if (counts == n_actions).any():
+        state = states[np.argmax(counts == n_actions)]
+        raise WorldError(
+            f"{source}: state {state} has no available action; leave every state at least one"
+        )
+    return closed
+
+
+def unseen(value: npt.ArrayLike | None, closed: Ints, n_pairs: int, source: str) -> Ints | None:
+    """Return the pairs that nobody saw, ascending, or None where the world is no estimate.
+
+    The pairs of `closed` are not available: there is nothing to see.
+    """
     if value is None:
         return None
     pairs = _numbers(value)
@@ -188,7 +229,7 @@ def unseen(value: npt.ArrayLike | None, n_pairs: int, source: str) -> Ints | Non
             f"{source}: unseen: pair {pairs[np.argmax(bad)]:.15g} does not exist; use 0 to "
             f"{n_pairs - 1}"
         )
-    return frozen_own(np.unique(pairs.astype(np.int64)))
+    return frozen_own(np.setdiff1d(pairs.astype(np.int64), closed))
 
 
 def _numbers(value: npt.ArrayLike) -> Floats | None:
@@ -295,7 +336,7 @@ def _raise_sum(
     plural = "pairs are" if n_wrong > 2 else "pair is"
     others = f" ({n_wrong - 1} more {plural} wrong)" if n_wrong > 1 else ""
     cure = (
-        "say where the action leads; a blocked move stays put"
+        "say where the action leads (a blocked move stays put), or that it is unavailable"
         if total == 0
         else "make them sum to 1"
     )

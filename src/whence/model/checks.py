@@ -52,6 +52,7 @@ def check(demos: Demonstrations, mdp: LabeledMDP) -> Findings:
     found = [
         _unknown_states(demos, mdp),
         _unknown_actions(demos, mdp),
+        _unavailable_actions(demos, mdp),
         _impossible_steps(demos, mdp),
         _unknown_labels(demos, mdp),
         _unknown_history(demos, mdp),
@@ -113,8 +114,21 @@ def _unknown_actions(demos: Demonstrations, mdp: LabeledMDP) -> tuple[Ints, Ints
     return episode_of(demos.action_offsets, np.flatnonzero(demos.actions >= mdp.n_actions))
 
 
+def _unavailable_actions(demos: Demonstrations, mdp: LabeledMDP) -> tuple[Ints, Ints]:
+    """Return the steps that take an action which their state does not have."""
+    if not mdp.is_masked:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    state = demos.states[step_states(demos)]
+    known = np.flatnonzero((state < mdp.n_states) & (demos.actions < mdp.n_actions))
+    closed = known[~mdp.available[state[known], demos.actions[known]]]
+    return episode_of(demos.action_offsets, closed)
+
+
 def _impossible_steps(demos: Demonstrations, mdp: LabeledMDP) -> tuple[Ints, Ints]:
-    """Return the steps to a state that the world reaches with probability 0."""
+    """Return the steps to a state that the world reaches with probability 0.
+
+    Those that take an action which is not available are found elsewhere.
+    """
     here = step_states(demos)
     last_known = np.repeat(demos.state_offsets[1:], demos.lengths) - 1
     steps = np.flatnonzero(here < last_known)
@@ -122,6 +136,8 @@ def _impossible_steps(demos: Demonstrations, mdp: LabeledMDP) -> tuple[Ints, Int
     state, following = demos.states[here].astype(np.int64), demos.states[here + 1]
     action = demos.actions[steps]
     known = (state < mdp.n_states) & (following < mdp.n_states) & (action < mdp.n_actions)
+    if mdp.is_masked:
+        known[known] = mdp.available[state[known], action[known]]
     steps = steps[known]
     pair = state[known] * mdp.n_actions + action[known]
     steps = steps[~_possible(mdp, pair, following[known])]
@@ -167,7 +183,7 @@ def _shown(demos: Demonstrations, mdp: LabeledMDP, state: int) -> str:
 def _message(
     demos: Demonstrations, mdp: LabeledMDP, kind: int, episode: int, position: int
 ) -> str:
-    place = demos.place(episode, position if kind < 4 else None)
+    place = demos.place(episode, position if kind < 5 else None)
     states = demos.states[demos.state_offsets[episode] : demos.state_offsets[episode + 1]]
     actions = demos.actions[demos.action_offsets[episode] : demos.action_offsets[episode + 1]]
     if kind == 0:
@@ -182,16 +198,23 @@ def _message(
             f"(0 to {mdp.n_actions - 1})"
         )
     if kind == 2:
+        has = [mdp.actions[a] for a in np.flatnonzero(mdp.available[states[position]])]
+        return (
+            f"{place}, step {position}: action {mdp.actions[actions[position]]!r} is not "
+            f"available in state {_shown(demos, mdp, int(states[position]))}, which has "
+            f"{', '.join(has)}; correct the step, or the world's unavailable actions"
+        )
+    if kind == 3:
         return (
             f"{place}, step {position}: action {mdp.actions[actions[position]]!r} never leads "
             f"from state {_shown(demos, mdp, int(states[position]))} to state "
             f"{_shown(demos, mdp, int(states[position + 1]))}; "
             "correct the step or the world"
         )
-    field = "labels" if kind == 3 else "history"
+    field = "labels" if kind == 4 else "history"
     codes, offsets = (
         (demos.labels, demos.state_offsets)
-        if kind == 3
+        if kind == 4
         else (demos.history, demos.history_offsets)
     )
     assert codes is not None

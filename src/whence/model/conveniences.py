@@ -42,6 +42,8 @@ class WorldMethods:
         initial: Any = None,
         steps: int | None = None,
         seed: int = 0,
+        available: str = "mask",
+        endings: str = "world",
     ) -> LabeledMDP:
         """Build the world of a Gymnasium environment; `docs/gymnasium.md` tells more.
 
@@ -58,6 +60,12 @@ class WorldMethods:
             initial: where episodes start, where a table comes without `initial_state_distrib`.
             steps: how many steps to explore, to estimate a model in place of a table.
             seed: of the exploration.
+            available: `mask`, states have the actions that the environment's masks allow
+                (`env.unwrapped.action_mask(state)` beside a table, `info["action_mask"]` when
+                exploring), all where there are none; or `all`.
+            endings: `world`, a step that ends an episode leads to where nothing follows; or
+                `task`, it leads where it leads, since episodes end when a task is over, which
+                demonstrations say themselves (`Episode.ended`).
         """
         from whence.envs import need_gymnasium
 
@@ -66,7 +74,7 @@ class WorldMethods:
 
         return GymWorld.from_env(
             env, label=label, alphabet=alphabet, actions=actions, initial=initial,
-            steps=steps, seed=seed,
+            steps=steps, seed=seed, available=available, endings=endings,
         ).mdp  # fmt: skip
 
     @classmethod
@@ -78,6 +86,7 @@ class WorldMethods:
         alphabet: Iterable[str] | None = None,
         actions: Sequence[str] | None = None,
         smoothing: float = 0.1,
+        available: str = "all",
     ) -> LabeledMDP:
         """Estimate a world from demonstrations alone; `demos.coverage(world)` says how well.
 
@@ -92,12 +101,15 @@ class WorldMethods:
             alphabet: the symbols, in order; by default those of the log, sorted.
             actions: the action names, where the log gives numbers.
             smoothing: the weight of the prior; 0 takes the frequencies as they are.
+            available: `all`, every state has every action; or `seen`, those that were ever taken
+                in it, with a warning where a state was left too rarely to tell.
         """
         from whence.model import estimation
 
         return estimation.estimate(
-            demos, labels=labels, alphabet=alphabet, actions=actions, smoothing=smoothing
-        )
+            demos, labels=labels, alphabet=alphabet, actions=actions, smoothing=smoothing,
+            available=available,
+        )  # fmt: skip
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> LabeledMDP:
@@ -199,6 +211,7 @@ class DemonstrationsMethods:
         state: str = "state",
         action: str = "action",
         label: str | None = None,
+        ended: str | None = None,
         numbers: bool = True,
         gaps: str = "error",
     ) -> Demonstrations:
@@ -216,22 +229,24 @@ class DemonstrationsMethods:
             action: the column of the actions taken there; an episode's last row may have none.
             label: the column of the states' labels, empty for blank; by default `label`, where
                 there is one, else labels are left to the world.
+            ended: the column that says, in an episode's last row, whether it ended because the
+                task was over; by default `ended`, where there is one.
             numbers: whether, without a world, whole numbers are the numbers of states and
                 actions themselves; else they are names like any others.
             gaps: `error` refuses episodes that lack a step, `cut` keeps what is before it.
         """
         from whence import io
-        from whence.io import tables
+        from whence.io import columns, tables
 
-        names = tables.ColumnNames(episode, step, state, action, label)
+        names = tables.ColumnNames(episode, step, state, action, label, ended)
         if isinstance(table, str | os.PathLike):
             found = io.load_table(table)
         else:
-            found = tables.framed(table, "table")
+            found = columns.framed(table, "table")
         return tables.demonstrations(found, names, mdp=mdp, numbers=numbers, gaps=gaps)
 
     def to_table(self: Any, mdp: LabeledMDP | None = None) -> dict[str, list[Any]]:
-        """Return the columns episode, step, state, action and, where known, label.
+        """Return the columns episode, step, state, action and, where known, label and ended.
 
         With `mdp`, states and actions have its names and every state its label.
         """

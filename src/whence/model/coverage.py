@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence._arrays import Ints, frozen_own
+from whence._arrays import Bools, Ints, frozen_own
 from whence.model.demos import Demonstrations
 from whence.model.estimation import transitions_seen
 from whence.model.mdp import LabeledMDP
@@ -21,6 +21,7 @@ class Coverage:
 
     Attributes:
         counts: int64[S, A].
+        available: bool[S, A], the actions that states have.
         state_names: S names.
         action_names: A names.
         episodes: E.
@@ -28,6 +29,7 @@ class Coverage:
     """
 
     counts: Ints
+    available: Bools
     state_names: tuple[str, ...]
     action_names: tuple[str, ...]
     episodes: int
@@ -35,8 +37,8 @@ class Coverage:
 
     @property
     def pairs(self) -> int:
-        """State-action pairs in all."""
-        return self.counts.size
+        """State-action pairs in all, of actions that states have."""
+        return int(self.available.sum())
 
     @property
     def seen(self) -> int:
@@ -63,7 +65,7 @@ class Coverage:
         """The names of state and action of each pair that was never seen."""
         return [
             (self.state_names[s], self.action_names[a])
-            for s, a in np.argwhere(self.counts == 0).tolist()
+            for s, a in np.argwhere((self.counts == 0) & self.available).tolist()
         ]
 
     def document(self) -> dict[str, int]:
@@ -85,7 +87,7 @@ class Coverage:
         return f"{text}\nnever seen, taken to stay put: {some}{more} ({self.unseen} in all)"
 
     def _first(self) -> list[tuple[str, str]]:
-        places = np.argwhere(self.counts == 0)[:SHOWN].tolist()
+        places = np.argwhere((self.counts == 0) & self.available)[:SHOWN].tolist()
         return [(self.state_names[s], self.action_names[a]) for s, a in places]
 
     def __repr__(self) -> str:
@@ -99,4 +101,5 @@ def coverage(demos: Demonstrations, mdp: LabeledMDP) -> Coverage:
     counts = np.zeros((mdp.n_states, mdp.n_actions), dtype=np.int64)
     np.add.at(counts, (seen.state, seen.action), seen.times)
     names = tuple(mdp.state_name(state) for state in range(mdp.n_states))
-    return Coverage(frozen_own(counts), names, mdp.actions, len(demos), demos.n_steps)
+    sizes = len(demos), demos.n_steps
+    return Coverage(frozen_own(counts), mdp.available, names, mdp.actions, *sizes)

@@ -12,7 +12,15 @@ import numpy.typing as npt
 from whence._arrays import BLANK, UNSAID, Ints, concatenated_ranges, frozen_own, offsets_of
 from whence.errors import DemonstrationsError
 from whence.model.conveniences import DemonstrationsMethods
-from whence.model.episodes import Episode, checked_offsets, flat, gathered, said
+from whence.model.episodes import (
+    UNKNOWN,
+    Episode,
+    checked_offsets,
+    endings,
+    flat,
+    gathered,
+    said,
+)
 
 
 class TableRows(NamedTuple):
@@ -44,6 +52,8 @@ class Demonstrations(DemonstrationsMethods):
         labels: int32 like `states`: a symbol, -1 blank, -2 left to the world; or None.
         history: int32, the symbols read before each episode, one episode after the other.
         history_offsets: int64[E + 1].
+        ended: int8[E], 1 where an episode ended because the task was over, 0 where it did not,
+            -1 where that is not known; None where nothing is known.
         source: the file they came from, if any; messages name it.
         lines: int64[E], the line of each episode in that file, or None.
         state_names: what the log calls each state, or None where it gives numbers.
@@ -59,6 +69,7 @@ class Demonstrations(DemonstrationsMethods):
     labels: Ints | None
     history: Ints
     history_offsets: Ints
+    ended: Ints | None = None
     source: str = field(default="demonstrations")
     lines: Ints | None = None
     state_names: tuple[str, ...] | None = None
@@ -99,6 +110,7 @@ class Demonstrations(DemonstrationsMethods):
         labels: npt.ArrayLike | None = None,
         history: npt.ArrayLike = (),
         history_offsets: npt.ArrayLike | None = None,
+        ended: Ints | None = None,
         source: str = "demonstrations",
         lines: npt.ArrayLike | None = None,
     ) -> Demonstrations:
@@ -116,6 +128,7 @@ class Demonstrations(DemonstrationsMethods):
             labels=said(None if labels is None else flat(labels, "labels", source)),
             history=flat(history, "history", source),
             history_offsets=checked_offsets(history_offsets, "history_offsets", source),
+            ended=endings(ended),
             source=source,
             lines=None if lines is None else frozen_own(np.array(lines, dtype=np.int64)),
         )
@@ -147,6 +160,7 @@ class Demonstrations(DemonstrationsMethods):
             labels=None if self.labels is None else self.labels[states],
             history=self.history[history],
             history_offsets=history_offsets,
+            ended=None if self.ended is None else self.ended[chosen],
             source=self.source,
             lines=None if self.lines is None else self.lines[chosen],
         )
@@ -191,7 +205,12 @@ class Demonstrations(DemonstrationsMethods):
             actions=self.actions[self.action_offsets[i] : self.action_offsets[i + 1]].tolist(),
             labels=[self.symbol(c) for c in codes] if codes and codes[0] != UNSAID else None,
             history=tuple(self.alphabet[c] for c in before.tolist()),
+            ended=self._ended(i),
         )
+
+    def _ended(self, episode: int) -> bool | None:
+        code = UNKNOWN if self.ended is None else int(self.ended[episode])
+        return None if code == UNKNOWN else bool(code)
 
     def __iter__(self) -> Iterator[Episode]:
         return (self[i] for i in range(len(self)))
@@ -204,9 +223,9 @@ class Demonstrations(DemonstrationsMethods):
             arrays = ("states", "state_offsets", "actions", "action_offsets", "history",
                       "history_offsets")  # fmt: skip
             same = all(np.array_equal(getattr(self, a), getattr(other, a)) for a in arrays)
-            mine, theirs = self.labels, other.labels
-            return same and (
+            return same and all(
                 mine is theirs if mine is None or theirs is None else np.array_equal(mine, theirs)
+                for mine, theirs in ((self.labels, other.labels), (self.ended, other.ended))
             )
         return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
 
@@ -244,6 +263,23 @@ def check_shape(demos: Demonstrations) -> None:
     if (demos.states < 0).any() or (demos.actions < 0).any():
         raise DemonstrationsError(f"{demos.source}: a negative state or action; both count from 0")
     _check_symbols(demos)
+    _check_endings(demos, surplus)
+
+
+def _check_endings(demos: Demonstrations, surplus: Ints) -> None:
+    """Refuse an episode that ended without the state that it ended in."""
+    if demos.ended is None:
+        return
+    if len(demos.ended) != len(demos) or not np.isin(demos.ended, (UNKNOWN, 0, 1)).all():
+        raise DemonstrationsError(
+            f"{demos.source}: ended must say 1, 0 or -1 for each of the {len(demos)} episodes"
+        )
+    bad = np.flatnonzero((demos.ended == 1) & (surplus == 0))
+    if len(bad):
+        raise DemonstrationsError(
+            f"{demos.place(int(bad[0]))}: it ended, but the state that its last action led to is "
+            "missing; add that state, or leave out that the episode ended"
+        )
 
 
 def _check_symbols(demos: Demonstrations) -> None:

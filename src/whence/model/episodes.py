@@ -11,6 +11,8 @@ import numpy.typing as npt
 from whence._arrays import BLANK, UNSAID, Ints, frozen_own, offsets_of
 from whence.errors import DemonstrationsError
 
+UNKNOWN = -1  # whether an episode ended because the task was over
+
 
 class Episode(NamedTuple):
     """One episode of T steps.
@@ -20,12 +22,15 @@ class Episode(NamedTuple):
         actions: T actions.
         labels: a symbol or None (blank) per state, in place of the world's; entry 0 is not read.
         history: symbols read before the first state.
+        ended: whether the episode ended because the task was over in its last state, which must
+            be there; None where that is not known.
     """
 
     states: Sequence[int]
     actions: Sequence[int]
     labels: Sequence[str | None] | None = None
     history: Sequence[str] = ()
+    ended: bool | None = None
 
 
 class Gathered(NamedTuple):
@@ -39,6 +44,7 @@ class Gathered(NamedTuple):
     labels: Ints | None
     history: Ints
     history_offsets: Ints
+    ended: Ints | None
 
 
 def gathered(episodes: Sequence[Episode], place: Callable[[int], str]) -> Gathered:
@@ -58,8 +64,26 @@ def gathered(episodes: Sequence[Episode], place: Callable[[int], str]) -> Gather
     )
     return Gathered(
         states, state_offsets, actions, action_offsets, tuple(index), labels, history,
-        history_offsets,
+        history_offsets, endings([_ended(e.ended, place(i)) for i, e in enumerate(episodes)]),
     )  # fmt: skip
+
+
+def endings(values: Sequence[bool | None] | Ints | None) -> Ints | None:
+    """Return int8[E]: 1 for an episode that ended, 0 for one that did not, -1 where unknown.
+
+    None stands for episodes of which nothing is known.
+    """
+    if values is None:
+        return None
+    if not isinstance(values, np.ndarray):
+        values = np.array([UNKNOWN if value is None else int(value) for value in values])
+    return None if (values == UNKNOWN).all() else frozen_own(values.astype(np.int8))
+
+
+def _ended(value: object, place: str) -> bool | None:
+    if value is None or isinstance(value, bool | np.bool_):
+        return None if value is None else bool(value)
+    raise DemonstrationsError(f"{place}: ended is {value!r}; say True, False or None")
 
 
 def joined(parts: Sequence[Ints]) -> tuple[Ints, Ints]:

@@ -6,24 +6,31 @@ successors seen from s under any action together with s itself,
     P(s' | s, a) = (n(s, a, s') + w [s' in N(s)] / |N(s)|) / (n(s, a) + w),
 
 the mean under a Dirichlet prior of weight w, the smoothing. A pair (s, a) that was never seen
-stays put, and the world remembers that nobody saw it.
+stays put, and the world remembers that nobody saw it; or the state is taken not to have it. From
+a state in which episodes ended, and in which nobody ever acted, every action leads to a blank
+state `end`: what is read there is read once.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from whence._arrays import BLANK, UNSAID, Floats, Ints
-from whence.errors import ArgumentError, DemonstrationsError
+from whence.errors import ArgumentError, DemonstrationsError, WhenceWarning
 from whence.model.checks import step_states
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 
 SMOOTHING = 0.1
+AVAILABLE = ("all", "seen")  # which actions a state has
+LEFT_A_ACTION = 3  # times, for each action there is, that a state is left to tell which it has
+SHOWN = 5
+END = "end"  # the state after the end, where nothing is read
 ALWAYS_PAIRS, PAIRS_A_STEP = 10_000, 10  # state-action pairs that a log may stand for
 
 
@@ -43,10 +50,13 @@ def estimate(
     alphabet: Iterable[str] | None = None,
     actions: Sequence[str] | None = None,
     smoothing: float = SMOOTHING,
+    available: str = "all",
 ) -> LabeledMDP:
     """Return the world that demonstrations show; see `LabeledMDP.from_demonstrations`."""
     if not 0 <= smoothing < math.inf:
         raise ArgumentError(f"smoothing is {smoothing}; give a finite number of at least 0")
+    if available not in AVAILABLE:
+        raise ArgumentError(f"available is {available!r}; known are {', '.join(AVAILABLE)}")
     if not len(demos.states):
         raise DemonstrationsError(f"{demos.source}: no states; a world needs at least one")
     n_states = _count(demos.states, demos.state_names)
@@ -54,19 +64,80 @@ def estimate(
     action_names = _actions(demos, actions)
     seen = transitions_seen(demos)
     rows, unseen = _rows(seen, n_states, len(action_names), smoothing)
+    over = _over(demos)
+    if len(over):
+        rows, unseen = _ended(over, rows, unseen, n_states, len(action_names))
+    named = demos.state_names if not len(over) else _with_end(demos.state_names)
+    said = _said(demos, n_states) if labels is None else _given(demos, labels, n_states)
     first = demos.states[demos.state_offsets[:-1][np.diff(demos.state_offsets) > 0]]
     starts, times = np.unique(first, return_counts=True)
     return LabeledMDP.from_triples(
         rows,
-        states=n_states,
+        states=n_states + bool(len(over)),
         actions=action_names,
-        labels=_said(demos, n_states) if labels is None else _given(demos, labels, n_states),
+        labels=said + [None] * bool(len(over)),
         alphabet=_alphabet(demos, labels, alphabet),
         initial=list(zip(starts.tolist(), (times / times.sum()).tolist(), strict=True)),
-        names=demos.state_names,
+        names=named,
         unseen=unseen,
+        unavailable=_not_taken(demos, n_states, action_names) if available == "seen" else None,
         source=demos.source,
     )
+
+
+def _over(demos: Demonstrations) -> Ints:
+    """Return the states in which episodes ended because the task was over and nobody acted."""
+    if demos.ended is None:
+        return np.zeros(0, dtype=np.int64)
+    last = demos.states[demos.state_offsets[1:][demos.ended == 1] - 1]
+    return np.setdiff1d(last, demos.states[step_states(demos)]).astype(np.int64)
+
+
+def _ended(
+    over: Ints, rows: Floats, unseen: Ints, n_states: int, n_actions: int
+) -> tuple[Floats, Ints]:
+    """Return rows and unseen pairs, with some states leading to a further one that absorbs."""
+    kept = ~np.isin(rows[:, 0], over)
+    states = np.repeat(np.append(over, n_states), n_actions)
+    actions = np.tile(np.arange(n_actions), len(over) + 1)
+    columns = states, actions, np.full(len(states), n_states), np.ones(len(states))
+    seen = ~np.isin(unseen // n_actions, over)
+    return np.concatenate([rows[kept], np.column_stack(columns)]), unseen[seen]
+
+
+def _with_end(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    end = END
+    while end in names:
+        end = f"({end})"
+    return (*names, end)
+
+
+def _not_taken(demos: Demonstrations, n_states: int, action_names: tuple[str, ...]) -> Ints:
+    """Return int64[..., 2]: actions never taken in states that were left by another one.
+
+    Where each of A actions were as likely, 3 A steps would miss one of them with a chance of
+    about 5%; a state that was left less often is warned of.
+    """
+    n_actions = len(action_names)
+    times = np.zeros((n_states, n_actions), dtype=np.int64)
+    np.add.at(times, (demos.states[step_states(demos)], demos.actions), 1)
+    left = times.sum(axis=1)
+    missing = (times == 0) & (left > 0)[:, None]
+    thin = np.flatnonzero(missing.any(axis=1) & (left < LEFT_A_ACTION * n_actions))
+    if len(thin):
+        names = demos.state_names
+        some = ", ".join(str(s) if names is None else repr(names[s]) for s in thin[:SHOWN])
+        more = ", ..." if len(thin) > SHOWN else ""
+        warnings.warn(
+            f"{demos.source}: {len(thin)} of {int((left > 0).sum())} states were left fewer than "
+            f"{LEFT_A_ACTION * n_actions} times, so actions that they have may never have been "
+            f"taken: {some}{more}; log more episodes, or take all actions for available",
+            WhenceWarning,
+            stacklevel=5,
+        )
+    return np.argwhere(missing)
 
 
 def transitions_seen(demos: Demonstrations) -> Seen:

@@ -1,6 +1,8 @@
 """Experts: how likely each action is, given what it is worth.
 
-P(a | s, y) = (1 - lapse) softmax(alpha Q(s, y, .))[a] + lapse / A
+P(a | s, y) = (1 - lapse) softmax(alpha Q(s, y, .))[a] + lapse / A(s)
+
+over the A(s) actions that the state has. Q is -inf for those that it does not, which nobody takes.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence._arrays import Bools, Floats
+from whence._arrays import Bools, Floats, Ints
 from whence.errors import ArgumentError
 
 TIE = 1e-9  # actions this close to the best one are as good
@@ -41,27 +43,40 @@ class Expert:
 
     def action_probabilities(self, q: Floats) -> Floats:
         """Return float[..., A], the probability of each action; `q` has the same shape."""
-        return np.asarray((1 - self.lapse) * self._choice(q) + self.lapse / q.shape[-1])
+        has, many = available(q)
+        return np.asarray((1 - self.lapse) * self._choice(q) + self.lapse * has / many)
 
     def log_action_probabilities(self, q: Floats) -> Floats:
         """Return float[..., A], the logarithms, without underflow; -inf for the impossible."""
         if math.isinf(self.alpha) or self.lapse == 1:
             with np.errstate(divide="ignore"):
                 return np.asarray(np.log(self.action_probabilities(q)))
-        with np.errstate(over="ignore"):
-            scaled = self.alpha * (q - q.max(axis=-1, keepdims=True))
+        scaled = self._logits(q)
         chosen = scaled - np.log(np.exp(scaled).sum(axis=-1, keepdims=True))
         if self.lapse == 0:
             return np.asarray(chosen)
-        blind = math.log(self.lapse / q.shape[-1])
+        has, many = available(q)
+        each = [-math.inf, *(math.log(self.lapse / k) for k in range(1, q.shape[-1] + 1))]
+        blind = np.where(has, np.array(each)[many], -np.inf)
         return np.asarray(np.logaddexp(math.log1p(-self.lapse) + chosen, blind))
 
     def _choice(self, q: Floats) -> Floats:
         if math.isinf(self.alpha):
             return evenly(best_actions(q))
-        with np.errstate(over="ignore"):
-            weights = np.exp(self.alpha * (q - q.max(axis=-1, keepdims=True)))
+        weights = np.exp(self._logits(q))
         return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+    def _logits(self, q: Floats) -> Floats:
+        """Return float[..., A]: alpha times what each action falls short of the best by."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = self.alpha * (q - q.max(axis=-1, keepdims=True))
+        return np.where(np.isneginf(q), -np.inf, scaled)
+
+
+def available(q: Floats) -> tuple[Bools, Ints]:
+    """Return bool[..., A], the actions that each state has, and int[..., 1], how many."""
+    has = ~np.isneginf(q)
+    return has, has.sum(axis=-1, keepdims=True)
 
 
 def best_actions(q: Floats) -> Bools:

@@ -95,6 +95,14 @@ class Grid:
                     blocks.append(block)
         return np.concatenate(blocks)
 
+    def blocked(self, actions: Iterable[str]) -> Ints:
+        """Return int64[..., 2]: pairs (state, action) of moves that lead nowhere else."""
+        here = np.arange(len(self.cells))
+        stuck = [self.moves(MOVES[name]) == here for name in actions if name != "stay"]
+        numbers = [number for number, name in enumerate(actions) if name != "stay"]
+        state, place = np.nonzero(np.array(stuck).reshape(len(stuck), len(here)).T)
+        return np.column_stack([state, np.array(numbers, dtype=np.int64)[place]])
+
     def _blocked(self, direction: tuple[int, int]) -> npt.NDArray[np.bool_]:
         """Return bool[S]: whether a wall stands in the way of a step in a direction."""
         marked = np.zeros((self.width, self.height), dtype=np.bool_)

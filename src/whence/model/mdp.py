@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +28,9 @@ class LabeledMDP(WorldMethods):
     """A world: transition probabilities, where episodes start, and a label or blank per state.
 
     The successors of action a in state s stand at `offsets[s * A + a]` up to the next offset,
-    in ascending order, each once, with a probability above 0. Build one with `from_dense`,
-    `from_triples`, `from_map`, `from_gymnasium` or `load`, which validate.
+    in ascending order, each once, with a probability above 0; an action that the state does not
+    have leads nowhere. Build one with `from_dense`, `from_triples`, `from_map`,
+    `from_gymnasium` or `load`, which validate.
 
     Attributes:
         actions: A names.
@@ -70,6 +72,7 @@ class LabeledMDP(WorldMethods):
         names: Iterable[str] | None = None,
         grid: Grid | None = None,
         unseen: npt.ArrayLike | None = None,
+        unavailable: npt.ArrayLike | None = None,
         source: str = "world",
     ) -> LabeledMDP:
         """Build a world from rows (state, action, successor, probability).
@@ -87,14 +90,17 @@ class LabeledMDP(WorldMethods):
             names: a name per state.
             grid: where the states lie.
             unseen: pairs s * A + a that nobody saw, where the world is estimated from a log.
+            unavailable: pairs (state, action), the actions that states do not have; every state
+                keeps at least one. Rows about them are left out.
             source: what messages call this world.
         """
         n_states = checks.count(states, "states", source)
         action_names = checks.actions(actions, source)
         symbols, coded = checks.labels(labels, alphabet, n_states, source)
         table = checks.rows(transitions, n_states, action_names, source)
+        closed = checks.unavailable(unavailable, n_states, action_names, source)
         offsets, successors, probabilities = checks.compressed(
-            *table, n_states, action_names, source
+            *table, closed, n_states, action_names, source
         )
         starts, weights = checks.initial(initial, n_states, source)
         world = cls(
@@ -108,7 +114,7 @@ class LabeledMDP(WorldMethods):
             initial_probabilities=frozen_own(weights),
             names=checks.names(names, n_states, source),
             grid=checks.grid(grid, n_states, source),
-            unseen=checks.unseen(unseen, n_states * len(action_names), source),
+            unseen=checks.unseen(unseen, closed, n_states * len(action_names), source),
         )
         _warn_unreadable(world, source)
         return world
@@ -123,8 +129,12 @@ class LabeledMDP(WorldMethods):
         alphabet: Iterable[str] | None = None,
         initial: Initial = 0,
         names: Iterable[str] | None = None,
+        unavailable: npt.ArrayLike | None = None,
     ) -> LabeledMDP:
-        """Build a world from float[S, A, S]: the probability of each successor."""
+        """Build a world from float[S, A, S]: the probability of each successor.
+
+        The other arguments are those of `from_triples`.
+        """
         try:
             dense = np.asarray(transitions)
         except (TypeError, ValueError):
@@ -145,6 +155,7 @@ class LabeledMDP(WorldMethods):
             alphabet=alphabet,
             initial=initial,
             names=names,
+            unavailable=unavailable,
         )
 
     @property
@@ -162,10 +173,25 @@ class LabeledMDP(WorldMethods):
         """The number of transitions with positive probability, N."""
         return len(self.successors)
 
+    @cached_property
+    def available(self) -> Bools:
+        """bool[S, A]: the actions that each state has; at least one."""
+        return frozen_own((np.diff(self.offsets) > 0).reshape(self.n_states, self.n_actions))
+
+    @cached_property
+    def is_masked(self) -> bool:
+        """Whether some state lacks an action."""
+        return not bool(self.available.all())
+
     @property
+    def unavailable(self) -> Ints:
+        """int64[..., 2]: the pairs (state, action) that are not available, ascending."""
+        return np.argwhere(~self.available)
+
+    @cached_property
     def is_deterministic(self) -> bool:
         """Whether every action has exactly one successor."""
-        return self.n_transitions == self.n_states * self.n_actions
+        return self.n_transitions == int(self.available.sum())
 
     def row(self, state: int, action: int) -> tuple[Ints, Floats]:
         """Return the successors of a state-action pair and their probabilities."""

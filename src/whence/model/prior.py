@@ -8,8 +8,8 @@ states. With i zero rewards and j self-loops among the n m entries of each table
 
 It is not normalised over valid machines. For n = 1 the factor of the transitions is 1.
 
-Where n is unknown, machines of different sizes are compared by their mass: P(n) is geometric,
-and the prior of each n is normalised over the valid machines of n states.
+Where n is unknown, machines of different sizes are compared by their mass: P(n) is geometric, or
+as the user says, and the prior of each n is normalised over the valid machines of n states.
 """
 
 from __future__ import annotations
@@ -27,15 +27,41 @@ from whence.model.canonical import valid
 
 @dataclass(frozen=True)
 class Prior:
-    """How likely an entry is a self-loop, and how likely it pays nothing."""
+    """How likely an entry is a self-loop, how likely it pays nothing, and how likely each size is.
+
+    Attributes:
+        p_self: the probability of a self-loop.
+        p_zero: the probability of a reward of 0.
+        sizes: how likely a size is compared to the one below it; or weights, one for each of the
+            sizes that a machine may have, the smallest first.
+    """
 
     p_self: float = 3 / 5
     p_zero: float = 3 / 4
+    sizes: float | tuple[float, ...] = 0.5
 
     def __post_init__(self) -> None:
         for name, value in (("p_self", self.p_self), ("p_zero", self.p_zero)):
             if not 0 < value < 1:
                 raise ArgumentError(f"{name} is {value}; give a number between 0 and 1")
+        weights = self.sizes if isinstance(self.sizes, tuple) else (self.sizes,)
+        if not weights or not all(0 < weight < math.inf for weight in weights):
+            raise ArgumentError(
+                f"sizes_prior is {self.sizes}; give how likely a size is compared to the one "
+                "below it, such as 0.5, or a weight above 0 for each size"
+            )
+
+    def log_size(self, n: int, sizes: range) -> float:
+        """Return log P(n) among the sizes that a machine may have; they sum to 1."""
+        if isinstance(self.sizes, tuple):
+            if len(self.sizes) != len(sizes):
+                raise ArgumentError(
+                    f"sizes_prior has {len(self.sizes)} weights; give one for each of the "
+                    f"{len(sizes)} sizes, {sizes[0]} to {sizes[-1]}, or one number"
+                )
+            return math.log(self.sizes[n - sizes[0]]) - math.log(sum(self.sizes))
+        steps = np.arange(len(sizes)) * math.log(self.sizes)
+        return float(steps[n - sizes[0]] - np.logaddexp.reduce(steps))
 
     def log_prior(self, transitions: Ints, rewards: Floats, levels: tuple[float, ...]) -> Floats:
         """Return float[B], the log prior of int[B, n, m] and float[B, n, m].
@@ -91,7 +117,7 @@ class Prior:
             sizes: the numbers of states that a machine may have.
         """
         _, n, m = transitions.shape
-        constant = log_size_prior(n, sizes) - self.normaliser(n, m) + math.lgamma(n)
+        constant = self.log_size(n, sizes) - self.normaliser(n, m) + math.lgamma(n)
         return self.log_prior(transitions, rewards, levels) + constant
 
     def _within(self, k: int, n: int) -> Fraction:
@@ -132,11 +158,6 @@ class Prior:
         paying = np.array([level for level in levels if level != 0])
         paid = paying[rng.integers(0, len(paying), size=shape)]
         return transitions, np.where(rng.random(shape) < self.p_zero, 0.0, paid)
-
-
-def log_size_prior(n: int, sizes: range) -> float:
-    """Return log P(n): each size is half as likely as the one before; they sum to 1."""
-    return -(n - sizes[0] + 1) * math.log(2) - math.log1p(-(0.5 ** len(sizes)))
 
 
 def checked_levels(rewards: tuple[float, ...]) -> tuple[float, ...]:

@@ -36,22 +36,34 @@ class Product:
         return len(self.targets)
 
     def expected_rewards(self) -> Floats:
-        """Return float[n, S * A]: the reward of a step, averaged over successors."""
-        return self._averaged(self.rewards)
+        """Return float[n, S * A]: the reward of a step, averaged over successors.
+
+        It is -inf where the action is not available.
+        """
+        return self._averaged(self.rewards, -np.inf)
 
     def backup(self, values: Floats, discount: float) -> Floats:
-        """Return Q, float[n, S, A], of one step and then `values`, float[n, S]."""
+        """Return Q, float[n, S, A], of one step and then `values`, float[n, S].
+
+        It is -inf where the action is not available.
+        """
         return self.discounted(values, discount, self.expected_rewards())
 
     def discounted(self, values: Floats, discount: float, expected: Floats) -> Floats:
         """Return `backup` for expected rewards that were computed before."""
-        following = self._averaged(values.reshape(-1)[self.targets])
+        following = self._averaged(values.reshape(-1)[self.targets], 0.0)
         q = expected + discount * following
         return q.reshape(self.n_machine_states, self.mdp.n_states, self.mdp.n_actions)
 
-    def _averaged(self, entries: Floats) -> Floats:
+    def _averaged(self, entries: Floats, otherwise: float) -> Floats:
+        """Return float[n, S * A] of float[n, N]; `otherwise` where nothing can follow."""
         weighted = entries * self.mdp.probabilities
-        return np.add.reduceat(weighted, self.mdp.offsets[:-1], axis=1)
+        if not self.mdp.is_masked:
+            return np.add.reduceat(weighted, self.mdp.offsets[:-1], axis=1)
+        open_pairs = np.flatnonzero(self.mdp.available)
+        result = np.full((len(entries), self.mdp.available.size), otherwise)
+        result[:, open_pairs] = np.add.reduceat(weighted, self.mdp.offsets[open_pairs], axis=1)
+        return result
 
 
 def product(mdp: LabeledMDP, machine: RewardMachine) -> Product:

@@ -67,6 +67,13 @@ class Policy:
                 f"{self.probabilities.shape[2]} actions does not fit a world of {mdp.n_states} "
                 f"states and {mdp.n_actions} actions; plan in this world"
             )
+        taken = mdp.is_masked and self.probabilities[:, ~mdp.available].any(axis=0)
+        if np.any(taken):
+            state, action = mdp.unavailable[int(np.argmax(taken))].tolist()
+            raise ArgumentError(
+                f"the policy takes action {mdp.actions[action]!r} in state "
+                f"{mdp.state_name(state)}, which does not have it; plan in this world"
+            )
         return replace(self, machine=machine)
 
     def __repr__(self) -> str:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from whence.analysis.design import NOTHING_TOLD
-from whence.analysis.questions import Difference, OpenQuestion, differences
+from whence.analysis.questions import Difference, differences
 from whence.analysis.sample import PosteriorSample
 from whence.drawing import machine_svg
 from whence.model.machine import RewardMachine, number
 from whence.report.html import (
     Html,
-    code,
     counted,
     details,
     figure,
-    fill,
-    join,
-    nats,
     paragraph,
     section,
     sequence,
@@ -27,6 +22,7 @@ from whence.report.html import (
 from whence.report.study import Study
 
 TOP = 5
+TITLE = "Single machines"
 
 
 def alternatives(study: Study) -> Html:
@@ -37,7 +33,7 @@ def alternatives(study: Study) -> Html:
             f"The method, {study.run.method}, gives no weights. Tempering, the default, does; so "
             "does the exhaustive method where all machines can be scored."
         )
-        return section("alternatives", "The alternatives", paragraph(text))
+        return section("alternatives", TITLE, paragraph(text))
     shown = min(TOP, len(sample))
     rest = 1 - float(sample.weights[:shown].sum())
     intro = (
@@ -49,7 +45,7 @@ def alternatives(study: Study) -> Html:
     parts = [paragraph(intro), _weights(study, sample, shown)]
     if shown > 1:
         parts.append(details("Draw them", *(_drawing(study, sample, at) for at in range(shown))))
-    return section("alternatives", "The alternatives", *parts, *_open(study))
+    return section("alternatives", TITLE, *parts)
 
 
 def _weights(study: Study, sample: PosteriorSample, shown: int) -> Html:
@@ -57,7 +53,7 @@ def _weights(study: Study, sample: PosteriorSample, shown: int) -> Html:
     apart = {d.second: d for d in differences(sample, shown) if d.first == 0} if shown > 1 else {}
     rows = []
     for at in range(shown):
-        own = " (the answer)" if at == study.place else ""
+        own = " (drawn above)" if at == study.place else ""
         rows.append(
             [
                 f"{at + 1}{own}",
@@ -95,39 +91,3 @@ def _drawing(study: Study, sample: PosteriorSample, at: int) -> Html:
     svg = machine_svg(sample.machines[at], title=f"Machine {at + 1}: {weight}")
     caption = f"Machine {at + 1}, probability {weight}, in its smallest form."
     return figure(svg, caption, least=0.7 * width(svg))
-
-
-def _open(study: Study) -> list[Html]:
-    """Return the open questions, and which demonstration would settle each."""
-    heading = fill("<h3>Open questions</h3>")
-    if not study.run.open_questions:
-        text = (
-            "None: on every label sequence that the world can produce, at least 95% of the "
-            "probability agrees on what is paid."
-        )
-        return [heading, paragraph(text)]
-    several = len(study.worlds) > 1
-    rows = [_question(study, each, several) for each in study.run.open_questions]
-    text = (
-        "The shortest label sequences whose total reward is still open, since no answer has a "
-        "probability of 95%, and the state from which one more demonstration would best tell the "
-        "two most likely answers apart. The last column is the expected log Bayes factor of an "
-        "episode of 100 steps from there, in nats: 3 settle a question; where it is far below 1, "
-        "the answer hardly changes what the expert does."
-    )
-    header = ["sequence", "what it pays", "start a demonstration in", "log Bayes factor"]
-    return [heading, paragraph(text), table("Open questions", header, rows, numbers=(3,))]
-
-
-def _question(study: Study, each: OpenQuestion, several: bool) -> list[str]:
-    mdp = study.worlds[each.start.world][0]
-    where: list[str] = [code(mdp.state_name(each.start.state))]
-    if several:
-        where += [" of ", code(study.names[each.start.world])]
-    pays = (
-        fill('<span class="sequence">{one}</span>', one=f"{number(reward)} ({share(p)})")
-        for reward, p in each.outcomes.items()
-    )
-    if each.start.nats < NOTHING_TOLD:
-        where = ["nowhere: the expert acts the same either way"]
-    return [sequence(each.labels), join(pays, "; "), join(where), nats(each.start.nats)]

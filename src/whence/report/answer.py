@@ -1,100 +1,138 @@
-"""The answer: what the expert wants, in a sentence, and how far to trust it."""
+"""The answer: what the expert wants, in a sentence, drawn, and how to be surer."""
 
 from __future__ import annotations
 
-from collections import deque
+import numpy as np
 
-from whence.model.machine import RewardMachine, number
+from whence.analysis.design import LITTLE_TOLD, NOTHING_TOLD
+from whence.analysis.facts import percent
+from whence.analysis.questions import OpenQuestion
+from whence.drawing import grid_svg, machine_svg
 from whence.report.html import (
     Html,
     bullets,
     code,
     counted,
+    figure,
     fill,
-    fixed,
     join,
+    marked,
     paragraph,
     section,
-    share,
-    share_with_error,
+    sequence,
+    width,
 )
-from whence.report.study import LOOKED_AT, Study
+from whence.report.maps import COARSE, seen
+from whence.report.study import Study
+from whence.runs.trust import checks, cure, longer, sampled
 
-MOST = 4  # rewards that the sentence names
+LARGEST_MAP = 300_000  # characters of the map beside the machine
 
 
 def answer(study: Study) -> Html:
     """Return the section."""
+    return section(
+        "answer", "The answer", _lead(study), _surer(study), _pictures(study), _trust(study)
+    )
+
+
+def _lead(study: Study) -> Html:
+    """Return the sentence with its confidence."""
+    found = study.run.found
+    if found is None or not found.sure:
+        return paragraph(marked(study.run.answer), kind="lead")
+    shaky = bool(study.run.doubts) or study.run.stopped == "unfinished"
+    badge = fill(
+        ' <span class="sure {kind}">{chance} sure{but}</span>',
+        kind="shaky" if shaky else "",
+        chance=percent(found.confidence[0]),
+        but=", if the doubts below are unfounded" if shaky else "",
+    )
+    return paragraph(marked(f"{found.statement}."), badge, kind="lead")
+
+
+def _surer(study: Study) -> Html:
+    """Return, in one line, what would make the answer surer."""
     run = study.run
-    lead = paragraph(
-        f"{counted(study.episodes, 'episode')} ({counted(study.steps, 'step')}) are "
-        f"best explained by a reward machine with "
-        f"{counted(run.best.n_states, 'state')}: ",
-        in_words(run.best),
-        kind="lead",
-    )
-    return section("answer", "The answer", lead, _trust(study), *_heavier(study), facts(study))
+    if run.stopped == "unfinished":
+        text = join(["let the run end, ", _command(f"whence resume {study.kept}")])
+    elif run.doubts:
+        text = join(["run ", _command(cure(run.doubts[0], run, study.kept))])
+    elif run.posterior is None:
+        text = join(["let a method that gives probabilities search: ",
+                     _command(sampled(run, study.kept))])  # fmt: skip
+    elif run.open_questions:
+        text = _settled(study, max(run.open_questions, key=lambda each: each.start.nats))
+    else:
+        text = join(["nothing is open; ", _command(longer(run, study.kept)), " sharpens figures"])
+    return paragraph(fill("<strong>To be surer:</strong> "), text, ".", kind="surer")
 
 
-def in_words(machine: RewardMachine) -> Html:
-    """Return what a machine pays for, shortest first, and what forfeits everything."""
-    paths = _paths(machine)
-    paid = [
-        ((*paths[state], symbol), float(machine.rewards[state, column]))
-        for state in paths
-        for column, symbol in enumerate(machine.alphabet)
-        if machine.rewards[state, column]
+def _settled(study: Study, question: OpenQuestion) -> Html:
+    """Return which demonstration would settle a question."""
+    if question.start.nats < NOTHING_TOLD:
+        return Html(
+            "no demonstration would tell what is open; the expert acts the same either way"
+        )
+    mdp = study.worlds[question.start.world][0]
+    much = "would tell a little of" if question.start.nats < LITTLE_TOLD else "would tell"
+    of = ""
+    if len(study.worlds) > 1:
+        of = join([" of ", code(study.names[question.start.world])])
+    return join(
+        [
+            "one more demonstration from ", code(mdp.state_name(question.start.state)), of,
+            f" {much} what ", sequence(question.labels), " pays",
+        ]
+    )  # fmt: skip
+
+
+def _command(text: str) -> Html:
+    return fill('<code class="command">{text}</code>', text=text)
+
+
+def _pictures(study: Study) -> Html:
+    """Return the machine beside the map."""
+    machine = machine_svg(study.shown, undetermined=study.undetermined)
+    kind = "The simplest machine with this plan" if study.run.posterior else "The machine"
+    watched = f"{counted(study.episodes, 'episode')}, {counted(study.steps, 'step')}"
+    figures = [
+        figure(
+            machine,
+            f"{kind}: an arrow reads a label and pays what stands after the bar.",
+            least=min(width(machine), 300),
+        )
     ]
-    paid.sort(key=lambda each: len(each[0]))
-    said = [_pays(labels, reward) for labels, reward in paid[:MOST]]
-    if len(paid) > MOST:
-        said.append(Html(f"there are {len(paid) - MOST} more such rewards"))
-    alive = machine.can_pay
-    lost = [
-        symbol
-        for column, symbol in enumerate(machine.alphabet)
-        if alive[0]
-        and not alive[machine.transitions[0, column]]
-        and machine.rewards[0, column] == 0
-    ]
-    end = fill(". After {lost} at the start nothing more is paid", lost=_either(lost))
-    return join([join(said, "; "), end if lost else Html(""), Html(".")])
+    drawn = _map(study)
+    if drawn is not None:
+        caption = f"Where the expert was: {watched}."
+        figures.append(figure(drawn, caption, least=min(width(drawn), 260)))
+    return fill('<div class="first">{all}</div>', all=join(figures))
 
 
-def _pays(labels: tuple[str, ...], reward: float) -> Html:
-    verb = "pays" if reward > 0 else "costs"
-    return fill(
-        "{labels} {verb} {reward}",
-        labels=join(map(code, labels), ", then "),
-        verb=verb,
-        reward=number(abs(reward)),
-    )
-
-
-def _either(symbols: list[str]) -> Html:
-    return join(map(code, symbols), " or ")
-
-
-def _paths(machine: RewardMachine) -> dict[int, tuple[str, ...]]:
-    """Return a shortest label sequence to each reachable state."""
-    paths: dict[int, tuple[str, ...]] = {0: ()}
-    queue = deque([0])
-    while queue:
-        state = queue.popleft()
-        for column, symbol in enumerate(machine.alphabet):
-            target = int(machine.transitions[state, column])
-            if target not in paths:
-                paths[target] = (*paths[state], symbol)
-                queue.append(target)
-    return paths
+def _map(study: Study) -> str | None:
+    """Return the map of the first world with all visits, if it is a grid that fits."""
+    mdp, demos = study.worlds[0]
+    if mdp.grid is None or demos.n_steps == 0:
+        return None
+    visits = seen(study, mdp, demos).visits.sum(axis=0)
+    for most in (46, COARSE):
+        drawn = grid_svg(
+            mdp, title="Where the expert was", visits=visits, largest=float(np.max(visits)),
+            most=most,
+        )  # fmt: skip
+        if len(drawn) <= LARGEST_MAP:
+            return drawn
+    return None
 
 
 def _trust(study: Study) -> Html:
-    """Return whether the search can be trusted."""
+    """Return whether the search can be trusted, and what to do about each doubt."""
     run = study.run
-    doubts = [f"{doubt[:1].upper()}{doubt[1:]}." for doubt in run.doubts]
+    doubts = _doubts(study)
     if run.stopped == "unfinished":
-        doubts.insert(0, "The run is not finished.")
+        resume = _command(f"whence resume {study.kept}")
+        doubts.insert(0, join(["The run is not finished: ", resume, "."]))
     if doubts:
         return fill(
             '<div class="notice doubt"><p><strong>Do not trust this yet.</strong></p>{all}</div>',
@@ -107,57 +145,19 @@ def _trust(study: Study) -> Html:
             "it is.</p></div>",
             method=run.method,
         )
-    known = "every machine was scored" if run.exact else "independent samplers agree"
     return fill(
-        '<div class="notice good"><p><strong>The search left no doubts:</strong> {known}.</p>'
-        "</div>",
-        known=known,
+        '<div class="notice good"><p><strong>No doubts.</strong> Checked were {known}.</p></div>',
+        known=join(checks(run), "; "),
     )
 
 
-def _heavier(study: Study) -> list[Html]:
-    """Say so where the machine with the best score is not the most probable."""
-    sample = study.run.posterior
-    if sample is None or study.place == 0:
-        return []
-    weight = share_with_error(float(sample.weights[0]), float(sample.errors[0]))
-    text = (
-        f"Another machine is likelier, with a probability of {weight}: machine 1 of the "
-        "alternatives. The answer is the single machine with the best score; many machines that "
-        "score less but pay the same can weigh more together. Besides, frequencies are wrong "
-        "where the search leaves doubts."
-    )
-    return [paragraph(text)]
-
-
-def facts(study: Study) -> Html:
-    """Return the figures that matter most."""
-    run = study.run
-    found: list[tuple[str, str]] = []
-    sample = run.posterior
-    if sample is not None:
-        chance = "not sampled"
-        if study.place is not None:
-            at = study.place
-            chance = share_with_error(float(sample.weights[at]), float(sample.errors[at]))
-        elif len(sample) > LOOKED_AT:
-            chance = f"at most {share(float(sample.weights[LOOKED_AT]))}"
-        others = len(sample) - (study.place is not None)
-        found.append(("Probability of this machine", chance))
-        found.append(("Other machines still possible", f"{others:,}"))
-    if run.certainty:
-        sure = sum(each.determined for each in run.certainty)
-        found.append(("Arrows determined", f"{sure} of {len(run.certainty)}"))
-    if sample is not None:
-        found.append(
-            ("Open questions", f"{len(run.open_questions)}" if run.open_questions else "none")
-        )
-    if study.comparison is not None:
-        gain = next(p for p in study.comparison.predictions if p.method == "markovian")
-        better = fixed(gain.behind, 3)
-        found.append(("Held-out log likelihood gained by memory, nats a step", better))
-    cells = (
-        fill("<div><dt>{name}</dt><dd>{value}</dd></div>", name=name, value=value)
-        for name, value in found
-    )
-    return fill('<dl class="facts">{cells}</dl>', cells=join(cells))
+def _doubts(study: Study) -> list[Html]:
+    """Return the doubts, those with the same cure together."""
+    together: dict[str, list[str]] = {}
+    for doubt in study.run.doubts:
+        together.setdefault(cure(doubt, study.run, study.kept), []).append(doubt)
+    found = []
+    for command, said in together.items():
+        text = "; ".join(said)
+        found.append(join([f"{text[:1].upper()}{text[1:]}. Try ", _command(command), "."]))
+    return found

@@ -27,6 +27,7 @@ from whence.report.html import (
     table,
 )
 from whence.report.study import Ladders, Study
+from whence.report.words import word, words
 from whence.search.diagnostics import MOST_ERRORS
 
 SHOWN = 6  # lines of a chart
@@ -51,6 +52,7 @@ def diagnostics(study: Study) -> Html:
         *_ladders(study.ladders),
         *_traces(study),
         *_marginals(study),
+        words(),
     )
 
 
@@ -97,7 +99,7 @@ def _sampled(sample: PosteriorSample) -> list[list[str]]:
         apart = sample.agreement
         rows.append(
             [
-                "largest gap between ladders",
+                join(["largest gap between ", word("ladders", "ladder")]),
                 f"{apart.largest:.1f}",
                 f"in standard errors; fine up to {MOST_ERRORS:g}",
             ]
@@ -184,10 +186,10 @@ def _marginals(study: Study) -> list[Html]:
     for name in ("alpha", "lapse", "discount"):
         summary, best = getattr(sample, name), getattr(run.expert, name)
         if name not in run.inferred:
-            rows.append([name, plain(best), "assumed", "–"])
+            rows.append([word(name, name), plain(best), "assumed", "–"])
             continue
         between = f"{plain(summary.low)} to {plain(summary.high)}"
-        rows.append([name, plain(best), plain(summary.mean), between])
+        rows.append([word(name, name), plain(best), plain(summary.mean), between])
     header = ["the expert's", "with the best machine", "mean", "95% interval"]
     parts.append(table("The expert", header, rows, numbers=(1, 2)))
     for name in ("alpha", "lapse"):

@@ -47,6 +47,14 @@ def code(shown: str) -> Html:
     return fill("<code>{shown}</code>", shown=shown)
 
 
+def marked(text: str) -> Html:
+    """Return a sentence with what stands between backquotes set as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return safe(text)
+    return join(code(part) if at % 2 else part for at, part in enumerate(parts))
+
+
 def sequence(labels: Iterable[str]) -> Html:
     """Return labels in the order in which they are read."""
     return fill('<span class="sequence">{all}</span>', all=join(map(code, labels), ", "))

@@ -22,11 +22,10 @@ from whence.report.study import Study
 
 def machine(study: Study) -> Html:
     """Return the section."""
-    run = study.run
-    places = {(each.state, run.best.index(each.symbol)): each for each in run.certainty}
+    places = {(each.state, study.shown.index(each.symbol)): each for each in study.certainty}
     svg = machine_svg(
-        run.best,
-        undetermined=[place for place, each in places.items() if not each.determined],
+        study.shown,
+        undetermined=study.undetermined,
         support={place: each.loss for place, each in places.items()} or None,
     )
     caption = (
@@ -40,7 +39,7 @@ def machine(study: Study) -> Html:
             "are odds of 20 to 1. A question mark marks what is not determined."
         )
     shown = [figure(svg, caption, least=0.7 * width(svg))]
-    if run.certainty:
+    if study.certainty:
         shown.append(details("How sure each arrow is, as a table", arrows(study)))
     else:
         shown.append(paragraph("The method does not say how sure single arrows are."))
@@ -49,9 +48,9 @@ def machine(study: Study) -> Html:
 
 def arrows(study: Study) -> Html:
     """Return a row for each arrow."""
-    names = study.run.best.state_names
+    names = study.shown.state_names
     rows = []
-    for each in study.run.certainty:
+    for each in study.certainty:
         other = "none is possible"
         if each.other_target is not None and each.other_reward is not None:
             other = fill(

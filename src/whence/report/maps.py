@@ -54,8 +54,8 @@ class Seen:
 
 
 def seen(study: Study, mdp: LabeledMDP, demos: Demonstrations) -> Seen:
-    """Count visits and plan with the best machine."""
-    machine = restricted(study.run.best, mdp)
+    """Count visits and plan with the machine that is drawn."""
+    machine = restricted(study.shown, mdp)
     memory: Ints = machine_states(mdp, demos, machine)
     state = pairs(demos)[0]
     size = machine.n_states * mdp.n_states
@@ -134,7 +134,7 @@ def _panels(study: Study, there: Seen, budget: int) -> list[Html]:
 
 
 def _map(study: Study, there: Seen, at: int, largest: float, most: int) -> str:
-    name = study.run.best.state_names[at]
+    name = study.shown.state_names[at]
     return grid_svg(
         there.mdp,
         title=f"Visits and policy while the machine is in {name}",
@@ -147,14 +147,14 @@ def _map(study: Study, there: Seen, at: int, largest: float, most: int) -> str:
 
 def _caption(study: Study, there: Seen, at: int) -> Html:
     steps, total = float(there.visits[at].sum()), float(there.visits.sum())
-    machine = restricted(study.run.best, there.mdp)
+    machine = restricted(study.shown, there.mdp)
     idle = (
         "" if machine.can_pay[at] else " Nothing can be earned here: all actions are equally good."
     )
     first = " (the first)" if at == 0 else ""
     return fill(
         "While the machine is in {name}{first}: {steps}, {share} of all.{idle}",
-        name=code(study.run.best.state_names[at]),
+        name=code(study.shown.state_names[at]),
         first=first,
         steps=counted(int(steps), "step"),
         share=share(steps / total),
@@ -189,7 +189,7 @@ def _places(study: Study, there: Seen) -> Html:
     """Return the most visited states, and what the policy does in each."""
     total = there.visits.sum(axis=0)
     order = np.argsort(-total, kind="stable")[:MOST_PLACES]
-    names = study.run.best.state_names
+    names = study.shown.state_names
     memory = range(min(len(names), MOST_STATES))
     rows = []
     for state in order[total[order] > 0].tolist():

@@ -10,6 +10,7 @@ from whence.report.alternatives import alternatives
 from whence.report.answer import answer
 from whence.report.diagnostics import diagnostics
 from whence.report.episodes import episodes
+from whence.report.facts import facts
 from whence.report.html import LINE, Html, fill, join
 from whence.report.machine import machine
 from whence.report.maps import maps
@@ -18,16 +19,19 @@ from whence.report.recipe import recipe
 from whence.report.study import Study
 from whence.report.style import css
 
-SECTIONS = (answer, machine, alternatives, maps, prediction, diagnostics, episodes, recipe)
+SECTIONS = (
+    answer, facts, maps, machine, alternatives, prediction, diagnostics, episodes, recipe,
+)  # fmt: skip
 CONTENTS = {
     "answer": "The answer",
-    "machine": "The machine",
-    "alternatives": "The alternatives",
+    "facts": "What is known",
     "worlds": "The world",
+    "machine": "The machine",
+    "alternatives": "Single machines",
     "prediction": "Prediction",
     "diagnostics": "Diagnostics",
     "episodes": "Outliers",
-    "recipe": "Making it again",
+    "recipe": "Recipe",
 }
 
 # Nothing may be fetched and nothing may run, whatever a label says.

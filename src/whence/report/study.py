@@ -10,14 +10,18 @@ from functools import cached_property
 from typing import Any
 
 from whence._files import __version__
+from whence.analysis.certainty import Certainty, arrow_certainty
 from whence.errors import ArgumentError
-from whence.likelihood.posterior import Posterior, world_pairs
+from whence.likelihood.given import world_pairs
+from whence.likelihood.posterior import Posterior
 from whence.model.demos import Demonstrations
+from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.model.product import restricted
 from whence.runs.events import OnEvent
 from whence.runs.held_out import MINUTES, HeldOut, held_out
 from whence.runs.result import Run
+from whence.runs.trust import FOLDER
 
 Pairs = Sequence[tuple[LabeledMDP, Demonstrations]]
 LOOKED_AT = 20  # machines among which the best one is looked for
@@ -68,6 +72,7 @@ class Study:
         ladders: how the ladders of tempering did, if that was kept.
         fix: arrows that were given to the run as known.
         discounts: those that the run chose among, if that is known.
+        folder: where the run is kept, if it is.
     """
 
     run: Run
@@ -81,6 +86,7 @@ class Study:
     ladders: Ladders | None = None
     fix: tuple[str, ...] = ()
     discounts: tuple[float, ...] = ()
+    folder: str = ""
 
     @classmethod
     def of(
@@ -96,6 +102,7 @@ class Study:
         fix: Sequence[str] = (),
         discounts: Sequence[float] = (),
         ladders: Ladders | None = None,
+        folder: str = "",
         compare: bool = True,
         minutes: float = MINUTES,
         threads: int | None = None,
@@ -114,6 +121,7 @@ class Study:
             fix: arrows that were given to the run as known.
             discounts: those that the run chose among, if it did.
             ladders: how the ladders of tempering did, if that was kept.
+            folder: where the run is kept, for commands that can be pasted.
             compare: whether to infer once more, on four fifths of the episodes, and compare.
             minutes: the most that this inference may take.
             threads: how many to use; all cores by default.
@@ -137,6 +145,7 @@ class Study:
             ladders=ladders,
             fix=tuple(fix),
             discounts=tuple(discounts),
+            folder=folder,
         )
 
     @cached_property
@@ -149,17 +158,46 @@ class Study:
             prior=run.prior,
             rewards=run.rewards,
             temperature=run.temperature,
+            endings=run.job.endings,
         )
+
+    @property
+    def shown(self) -> RewardMachine:
+        """The machine that illustrates the answer; the best one where it is the same."""
+        shown, best = self.run.shown, self.run.best
+        same = shown.same_as(best) and shown.n_states == best.n_states
+        return best if same else shown
+
+    @cached_property
+    def certainty(self) -> tuple[Certainty, ...]:
+        """How sure each arrow of that machine is; nothing where there are no probabilities."""
+        if self.shown is self.run.best or self.run.posterior is None:
+            return self.run.certainty
+        return arrow_certainty(self.posterior, self.shown, self.run.posterior)
+
+    @property
+    def undetermined(self) -> list[tuple[int, int]]:
+        """The arrows that are not determined, as (state, column)."""
+        return [
+            (each.state, self.shown.index(each.symbol))
+            for each in self.certainty
+            if not each.determined
+        ]
+
+    @property
+    def kept(self) -> str:
+        """The folder of the run, or what stands for it."""
+        return self.folder or FOLDER
 
     @cached_property
     def place(self) -> int | None:
-        """Where the best machine's class stands in the posterior sample, or None."""
+        """Where the class of the machine that is drawn stands in the posterior sample, or None."""
         sample = self.run.posterior
         if sample is None:
             return None
         for number, machine in enumerate(sample.machines[:LOOKED_AT]):
             if all(
-                restricted(machine, mdp).same_in(restricted(self.run.best, mdp), mdp)
+                restricted(machine, mdp).same_in(restricted(self.shown, mdp), mdp)
                 for mdp, _ in self.worlds
             ):
                 return number

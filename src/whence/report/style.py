@@ -24,8 +24,9 @@ html { color-scheme: light dark; -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--ink); overflow-wrap: anywhere;
   font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 header, nav, main, footer { max-width: 62rem; margin: 0 auto; padding: 0 1.25rem; }
-header { padding-top: 2rem; }
-h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .25rem; }
+header { padding-top: 1.2rem; }
+h1 { font-size: 1.6rem; line-height: 1.2; margin: 0; }
+.subtitle { margin: .2rem 0; }
 h2 { font-size: 1.35rem; margin: 0 0 .75rem; padding-top: .25rem; }
 h3 { font-size: 1.1rem; margin: 1.75rem 0 .5rem; }
 p { margin: .6rem 0; max-width: 46rem; }
@@ -41,11 +42,25 @@ pre code { padding: 0; background: none; white-space: pre; overflow-wrap: normal
 .skip { position: absolute; left: -99rem; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--paper); padding: .5rem 1rem; z-index: 1; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-nav ul { display: flex; flex-wrap: wrap; gap: .35rem 1.1rem; list-style: none; padding: .7rem 0;
-  margin: 1rem 0 0; border-block: 1px solid var(--line); }
-section { padding: 1.6rem 0; border-bottom: 1px solid var(--line); }
+nav { font-size: .95rem; }
+nav ul { display: flex; flex-wrap: wrap; gap: .3rem .95rem; list-style: none; padding: .7rem 0;
+  margin: .5rem 0 0; border-block: 1px solid var(--line); }
+section { padding: 1.2rem 0; border-bottom: 1px solid var(--line); }
 section:last-of-type { border-bottom: 0; }
 .lead { font-size: 1.25rem; line-height: 1.5; max-width: 50rem; }
+.sure { white-space: nowrap; font-size: .8em; font-weight: 600; color: var(--good-edge);
+  border: 1px solid; border-radius: 1em; padding: .1em .6em; margin-left: .2em; }
+.shaky { color: var(--doubt-edge); white-space: normal; display: inline-block; line-height: 1.3; }
+.surer { margin: .5rem 0; max-width: none; }
+.command { user-select: all; }
+.first { display: grid; gap: 1rem; margin: .8rem 0;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }
+.first figure { margin: 0; display: flex; flex-direction: column; }
+.first .scroll { flex: 1; display: grid; place-items: center; }
+.first svg { max-height: 18.5rem; width: auto; }
+.words { max-width: 46rem; }
+.words dt { font-weight: 600; }
+.words dd { margin: 0 0 .5rem; }
 .notice { border-left: 4px solid; border-radius: .25rem; padding: .3rem 1rem; margin: 1rem 0; }
 .notice ul { margin: .3rem 0 .6rem; padding-left: 1.2rem; }
 .good { background: var(--good); border-color: var(--good-edge); }

@@ -17,6 +17,8 @@ from whence import _files as files
 from whence.io import arrays
 from whence.runs.posterior_document import (
     arrows_document,
+    facts_document,
+    machine_document,
     open_questions_document,
     posterior_document,
 )
@@ -52,6 +54,9 @@ def discard(folder: Path) -> None:
 def result_document(run: Run) -> dict[str, Any]:
     """Return what a run found, for JSON: null stands for minus infinity."""
     return {
+        "answer": run.answer,
+        "facts": facts_document(run),
+        "shown": machine_document(run.shown),
         "score": _finite(run.score),
         "log_likelihood": _finite(run.log_likelihood),
         "log_prior": run.log_prior,
@@ -62,6 +67,7 @@ def result_document(run: Run) -> dict[str, Any]:
         "stopped": run.stopped,
         "acceptance": float(run.trace.accepted.mean()) if run.trace.accepted.size else None,
         "doubts": list(run.doubts),
+        "notes": list(run.notes),
         "posterior": posterior_document(run),
         "arrows": arrows_document(run),
         "telling": open_questions_document(run),
@@ -112,6 +118,7 @@ def settings_document(run: Run) -> dict[str, Any]:
         "inferred": list(run.inferred),
         "p_self": run.prior.p_self,
         "p_zero": run.prior.p_zero,
+        "endings": run.job.endings,
         "settings": dataclasses.asdict(run.settings),
     }
 

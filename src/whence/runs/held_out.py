@@ -21,6 +21,7 @@ from whence.errors import ArgumentError
 from whence.likelihood.compiled import compiled_q
 from whence.likelihood.posterior import Posterior
 from whence.likelihood.steps import steps
+from whence.model.available import log_chances
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
@@ -127,8 +128,7 @@ def held_out(
         sums["per_state"] = _of_tables(tables, test)
     with np.errstate(divide="ignore"):
         sums["cloning"] = _of_tables([np.log(memoryless.cloned(*pair)) for pair in training], test)
-    blind = [np.full((m.n_states, m.n_actions), -math.log(m.n_actions)) for m, _ in test]
-    sums["uniform"] = _of_tables(blind, test)
+    sums["uniform"] = _of_tables([log_chances(mdp) for mdp, _ in test], test)
     return HeldOut(
         run=trained,
         same=all(_same(trained.best, run.best, mdp) for mdp, _ in worlds),
@@ -188,6 +188,7 @@ def _inferred(run: Run, training: Pairs, **how: Any) -> Run:
         method=run.method,
         settings=settings,
         seed=run.seed,
+        endings=run.job.endings,
         **how,
     )
 
@@ -207,6 +208,7 @@ def _markovian(run: Run, training: Pairs, **how: Any) -> Run:
         prior=run.prior,
         seed=run.seed,
         steps=MARKOV_STEPS,
+        endings=run.job.endings,
         **how,
     )
 

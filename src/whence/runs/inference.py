@@ -9,12 +9,14 @@ from dataclasses import replace
 from typing import Any
 
 from whence.errors import ArgumentError
-from whence.likelihood.posterior import Worlds, world_pairs
+from whence.likelihood.endings import IGNORE, checked_endings
+from whence.likelihood.given import Worlds, world_pairs
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
+from whence.model.expert_prior import AlphaPrior, LapsePrior, alpha_prior_of, lapse_prior_of
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
-from whence.model.prior import Prior
+from whence.model.prior import Prior, checked_levels
 from whence.planning.simulation import checked_seed
 from whence.runs import events, keeper, signals
 from whence.runs.events import OnEvent
@@ -24,7 +26,9 @@ from whence.runs.outcome import finished
 from whence.runs.result import Run
 from whence.runs.searching import Search
 from whence.runs.walk import Walk
+from whence.search.choosing import AUTO, chosen
 from whence.search.methods import method as find_method
+from whence.search.methods import method_of
 from whence.search.problem import Sizes, checked_sizes
 from whence.search.unknowns import unknowns
 
@@ -40,14 +44,19 @@ def infer(
     discount: float | str | Sequence[float] | None = None,
     rewards: tuple[float, ...] = (0.0, 1.0),
     prior: Prior | None = None,
+    sizes_prior: float | Sequence[float] | None = None,
+    alpha_prior: AlphaPrior | Sequence[float] | None = None,
+    lapse_prior: LapsePrior | Sequence[float] | None = None,
     temperature: float | None = None,
-    method: str = "tempering",
+    method: str = AUTO,
+    precision: float | None = None,
     settings: Any = None,
     init: RewardMachine | None = None,
     fix: Sequence[str] = (),
     seed: int = 0,
     steps: int | None = None,
     minutes: float | None = None,
+    endings: str = IGNORE,
     threads: int | None = None,
     folder: str | os.PathLike[str] | None = None,
     checkpoint: float | None = None,
@@ -61,21 +70,30 @@ def infer(
         mdp: a world, or pairs of a world and its demonstrations, which one machine explains.
         demos: the demonstrations of the one world.
         states: n, the number of machine states, or the least and the most, such as (1, 5).
-        expert: who demonstrates. Where nothing is said, alpha and lapse are inferred, and the
-            discount is 0.95.
+        expert: who demonstrates. Where nothing is said, alpha, lapse and discount are inferred.
         alpha: in place of the expert's: a number, or `infer`.
         lapse: in place of the expert's: a number, or `infer`.
         discount: in place of the expert's: a number, `infer`, or the values to choose among.
         rewards: the levels that machines may pay.
         prior: over machines; the paper's by default.
+        sizes_prior: how likely a number of states is compared to the next lower one, 0.5 by
+            default; or weights, one for each number.
+        alpha_prior: over alpha, such as AlphaPrior(centre=30, spread=2), or (30, 2).
+        lapse_prior: over the lapse, such as LapsePrior(1, 19), or (1, 19).
         temperature: scores are compared at it; 1, the Bayesian posterior, by default.
-        method: `tempering`, `annealing`, the paper's, or `exhaustive`, every machine.
+        method: `tempering`, a sample; `exhaustive`, every machine; `annealing`, the paper's; by
+            default `exhaustive` where the counted work is small, else `tempering`.
+        precision: the Monte-Carlo error that reported probabilities must reach before tempering
+            stops by itself; 0.01 by default.
         settings: the method's, such as `Tempering(rungs=30)` or `Annealing.preset("coffee")`.
         init: a machine to start from.
         fix: arrows that are known, such as "a -c-> b", first the initial state.
         seed: of every random choice.
         steps: at most, in place of the settings'.
         minutes: stop after this time, even if there are steps left.
+        endings: `ignore`, or `task`: an episode that says that it ended did so because the task
+            was over, and one that went on because it was not; one such statement in a thousand
+            or so may be wrong, as the demonstrations tell.
         threads: how many to use; all cores by default. The result does not depend on it.
         folder: a new folder to keep the run in, so that it survives a kill: see `resume`.
         checkpoint: seconds between two checkpoints in the folder; 10 by default.
@@ -85,18 +103,29 @@ def infer(
     """
     if minutes is not None:
         check_minutes(minutes)
+    pairs, sizes = world_pairs(mdp, demos), checked_sizes(states)
+    known = unknowns(
+        expert, alpha, lapse, discount, alpha_prior_of(alpha_prior), lapse_prior_of(lapse_prior)
+    )
+    if method == AUTO:
+        free = settings is None and steps is None and init is None and not fix
+        levels = checked_levels(rewards)
+        method = chosen(pairs, sizes, levels, known) if free else method_of(settings)
     job = Job(
-        pairs=world_pairs(mdp, demos),
-        unknowns=unknowns(expert, alpha, lapse, discount),
-        sizes=checked_sizes(states),
+        pairs=pairs,
+        unknowns=known,
+        sizes=sizes,
         rewards=rewards,
-        prior=prior or Prior(),
+        prior=_prior(prior, sizes_prior),
         method=method,
-        settings=_settled(find_method(method).settings_type, settings, steps, temperature),
+        settings=_settled(
+            find_method(method).settings_type, settings, steps, temperature, precision
+        ),
         seed=checked_seed(seed),
         fix=tuple(fix),
         init=init,
         minutes=minutes,
+        endings=checked_endings(endings),
     )
     began = time.perf_counter()
     if folder is not None:
@@ -110,12 +139,28 @@ def infer(
         return finished(Search(job, problem, walk, kept, on_event, stop), events.STARTED)
 
 
-def _settled(kind: type, settings: Any, steps: int | None, temperature: float | None) -> Any:
+def _prior(prior: Prior | None, sizes: float | Sequence[float] | None) -> Prior:
+    """Return the prior over machines, with another one over their sizes where it is given."""
+    usual = prior or Prior()
+    if sizes is None:
+        return usual
+    return replace(usual, sizes=float(sizes) if isinstance(sizes, float | int) else tuple(sizes))
+
+
+def _settled(
+    kind: type,
+    settings: Any,
+    steps: int | None,
+    temperature: float | None,
+    precision: float | None,
+) -> Any:
     """Return the settings to use: those given or the defaults, with what else was asked for."""
-    chosen: Any = kind() if settings is None else settings
-    if type(chosen) is not kind:
-        raise ArgumentError(f"settings are {chosen!r}; give {kind.__name__} settings")
+    found: Any = kind() if settings is None else settings
+    if type(found) is not kind:
+        raise ArgumentError(f"settings are {found!r}; give {kind.__name__} settings")
     if steps is not None:
-        check_steps(chosen, steps)
-        chosen = replace(chosen, steps=steps)  # type: ignore[type-var]
-    return chosen if temperature is None else chosen.at(temperature)
+        check_steps(found, steps)
+        found = replace(found, steps=steps)  # type: ignore[type-var]
+    if precision is not None and hasattr(found, "precision"):
+        found = replace(found, precision=precision)
+    return found if temperature is None else found.at(temperature)

@@ -10,15 +10,16 @@ import numpy as np
 
 from whence.errors import ArgumentError, MachineError
 from whence.io.arrows import said_arrows
+from whence.likelihood.endings import IGNORE
 from whence.likelihood.posterior import Posterior, Worlds
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
-from whence.model.prior import Prior
+from whence.model.prior import Prior, checked_levels
 from whence.model.product import checked_sharpness
 from whence.search.method import Method
 from whence.search.methods import method
 from whence.search.problem import Problem
-from whence.search.unknowns import ALPHAS, Unknowns
+from whence.search.unknowns import Unknowns
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,7 @@ class Job:
         fix: arrows that are known, in words.
         init: a machine to start from.
         minutes: after which to stop.
+        endings: what the ends of episodes mean: `ignore` or `task`.
     """
 
     pairs: Worlds
@@ -50,6 +52,7 @@ class Job:
     fix: tuple[str, ...] = ()
     init: RewardMachine | None = None
     minutes: float | None = None
+    endings: str = IGNORE
 
     def search(self, problem: Problem) -> Method[Any, Any, Any]:
         """Return the method, at work on a problem."""
@@ -62,29 +65,42 @@ class Job:
 
     def problem(self, threads: int | None = None) -> Problem:
         """Return what the methods search: a posterior for each discount, over one evidence."""
-        unknown = self.unknowns
-        self._check_sharpness()
+        largest = max(abs(level) for level in checked_levels(self.rewards))
+        unknown = replace(self.unknowns, largest=largest or 1.0)
+        self._check_sharpness(unknown)
         alpha = 1.0 if unknown.alpha is None else unknown.alpha
         lapse = 0.0 if unknown.lapse is None else unknown.lapse
         experts = [Expert(alpha, discount, lapse) for discount in unknown.discounts]
         first = Posterior(
             self.pairs, expert=experts[0], prior=self.prior, rewards=self.rewards,
-            temperature=self.settings.temperature, threads=threads,
+            temperature=self.settings.temperature, threads=threads, endings=self.endings,
         )  # fmt: skip
         posteriors = (first, *(first.of_expert(expert) for expert in experts[1:]))
         known = said_arrows(list(self.fix), first.alphabet)
         return Problem(posteriors, unknown, self.sizes, known, self.init)
 
-    def _check_sharpness(self) -> None:
-        """Refuse rewards with which an inferred alpha may ask for more than floating point has."""
-        if self.unknowns.alpha is not None:
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could be asked for, but was not, in words."""
+        over = [demos.ended is not None and (demos.ended == 1).any() for _, demos in self.pairs]
+        if self.endings != IGNORE or not any(over):
+            return ()
+        return (
+            "the demonstrations say which episodes ended because the task was over, and that was "
+            'ignored; endings="task" (--endings task) learns from it',
+        )
+
+    def _check_sharpness(self, unknown: Unknowns) -> None:
+        """Refuse a prior over alpha that may ask for more than floating point has."""
+        if unknown.alpha is not None:
             return
         try:
-            checked_sharpness(np.array(self.rewards), ALPHAS[1], max(self.unknowns.discounts))
+            checked_sharpness(np.array(self.rewards), unknown.alphas[1], max(unknown.discounts))
         except MachineError:
             raise ArgumentError(
-                f"rewards are {self.rewards}, too large for alpha to be inferred, which may be up "
-                f"to {ALPHAS[1]:g}; give rewards in larger units, such as thousands, or an alpha"
+                f"alpha may be up to {unknown.alphas[1]:g} at a discount of "
+                f"{max(unknown.discounts):g}, more than numbers are exact enough for; give an "
+                "alpha, a lower bound of alpha_prior, or a lower discount"
             ) from None
 
     def extended(self, steps: int | None, minutes: float | None, agreed: bool) -> Job:

@@ -22,8 +22,10 @@ from whence import _files as files
 from whence._files import __version__
 from whence.errors import FormatError, WhenceError
 from whence.io import demos_jsonl, demos_npz, documents, machine_json, world_json, world_npz
+from whence.likelihood.endings import IGNORE, checked_endings
 from whence.likelihood.posterior import Worlds
 from whence.model.demos import Demonstrations
+from whence.model.expert_prior import AlphaPrior, LapsePrior
 from whence.model.mdp import LabeledMDP
 from whence.model.prior import Prior
 from whence.runs.job import Job
@@ -34,6 +36,8 @@ from whence.search.unknowns import INFER, Unknowns
 TAG = "whence/run/1"
 NAME = "manifest.json"
 INPUTS = "inputs"
+ANY_PRECISION = 1.0  # of runs that name none
+OLD_ALPHAS = (10.0, math.inf, 0.1, 1000.0)  # of runs that name no prior
 
 
 class Source(msgspec.Struct, forbid_unknown_fields=True):
@@ -153,18 +157,23 @@ def job_document(job: Job) -> dict[str, Any]:
         "alpha": _spelled(unknown.alpha),
         "lapse": _spelled(unknown.lapse),
         "discounts": list(unknown.discounts),
+        "alpha_prior": [_spelled(part) for part in dataclasses.astuple(unknown.alpha_prior)],
+        "lapse_prior": list(dataclasses.astuple(unknown.lapse_prior)),
         "p_self": job.prior.p_self,
         "p_zero": job.prior.p_zero,
+        "sizes_prior": job.prior.sizes,
         "settings": dataclasses.asdict(job.settings),
         "fix": list(job.fix),
         "init": None if job.init is None else machine_json.dumps(job.init),
         "minutes": job.minutes,
+        **({} if job.endings == IGNORE else {"endings": job.endings}),
     }
 
 
 def settings_of(name: str, document: dict[str, Any]) -> Any:
     """Return the settings of a method from JSON."""
-    return method(name).settings_type(**document)
+    usual = {"precision": ANY_PRECISION} if name == "tempering" else {}
+    return method(name).settings_type(**(usual | document))
 
 
 def _job(document: dict[str, Any], pairs: Worlds) -> Job:
@@ -176,16 +185,21 @@ def _job(document: dict[str, Any], pairs: Worlds) -> Job:
             _number(document["alpha"]),
             _number(document["lapse"]),
             tuple(float(discount) for discount in document["discounts"]),
+            AlphaPrior(*(float(part) for part in document.get("alpha_prior", OLD_ALPHAS))),
+            LapsePrior(*(float(part) for part in document.get("lapse_prior", ()))),
         ),
         sizes=checked_sizes((least, most)),
         rewards=tuple(float(level) for level in document["rewards"]),
-        prior=Prior(document["p_self"], document["p_zero"]),
+        prior=Prior(
+            document["p_self"], document["p_zero"], _sizes_prior(document.get("sizes_prior", 0.5))
+        ),
         method=document["method"],
         settings=settings_of(document["method"], document["settings"]),
         seed=document["seed"],
         fix=tuple(document["fix"]),
         init=None if init is None else machine_json.loads(init, "init"),
         minutes=document["minutes"],
+        endings=checked_endings(document.get("endings", IGNORE)),
     )
 
 
@@ -248,6 +262,10 @@ def _spelled(value: float | None) -> float | str:
     if value is None:
         return INFER
     return value if math.isfinite(value) else "inf"
+
+
+def _sizes_prior(value: Any) -> float | tuple[float, ...]:
+    return tuple(float(part) for part in value) if isinstance(value, list) else float(value)
 
 
 def _number(value: Any) -> float | None:

@@ -31,12 +31,38 @@ def posterior_document(run: Run) -> dict[str, Any] | None:
         "alpha": _summary(sample.alpha),
         "lapse": _summary(sample.lapse),
         "discount": _summary(sample.discount),
+        "routes": [
+            {"text": each.text, "probability": each.probability, "error": _finite(each.error)}
+            for each in sample.routes[:TOP]
+        ],
         "top": _top(sample),
         "differences": [
             {"machines": [each.first, each.second], "labels": list(each.labels)}
             for each in differences(sample, min(COMPARED, len(sample)))
         ],
     }
+
+
+def facts_document(run: Run) -> list[dict[str, Any]]:
+    """Return what is known of the expert's wishes, each with its probability."""
+    sure = () if run.found is None else run.found.sure
+    stated = {each.claim.text for each in sure}
+    return [
+        {
+            "kind": fact.kind,
+            "text": fact.text,
+            "probability": fact.probability,
+            "error": _finite(fact.error),
+            "labels": list(fact.labels),
+            "stated": fact.text in stated,
+        }
+        for fact in run.facts
+    ]
+
+
+def machine_document(machine: RewardMachine) -> dict[str, Any]:
+    """Return the tables of a machine."""
+    return {"transitions": machine.transitions.tolist(), "rewards": machine.rewards.tolist()}
 
 
 def arrows_document(run: Run) -> list[dict[str, Any]]:
@@ -53,13 +79,9 @@ def open_questions_document(run: Run) -> list[dict[str, Any]]:
 def _top(sample: PosteriorSample) -> list[dict[str, Any]]:
     some = zip(sample.machines[:TOP], sample.weights, sample.errors, strict=False)
     return [
-        {"weight": float(weight), "error": float(error)} | _machine(machine)
+        {"weight": float(weight), "error": float(error)} | machine_document(machine)
         for machine, weight, error in some
     ]
-
-
-def _machine(machine: RewardMachine) -> dict[str, Any]:
-    return {"transitions": machine.transitions.tolist(), "rewards": machine.rewards.tolist()}
 
 
 def _arrow(each: Certainty, names: tuple[str, ...]) -> dict[str, Any]:

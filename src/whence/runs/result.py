@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from whence._arrays import Bools, Floats, Ints
+from whence.analysis import untested
 from whence.analysis.certainty import Certainty
+from whence.analysis.facts import Answer, Fact, told_alone
 from whence.analysis.questions import OpenQuestion
+from whence.analysis.rivals import not_shown
 from whence.analysis.sample import PosteriorSample
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
@@ -16,6 +20,8 @@ from whence.model.prior import Prior, checked_levels
 from whence.runs.job import Job
 from whence.runs.manifest import Manifest
 from whence.search.draws import Draws, Exact
+
+EVIDENCE_ERROR = 1e-6  # of exact log evidence: what each machine's log likelihood may be off
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,6 +93,48 @@ class Run:
     exact: Exact | None = None
     manifest: Manifest | None = None
 
+    @cached_property
+    def found(self) -> Answer | None:
+        """What the sample says, less what the demonstrations never put to the test."""
+        return None if self.posterior is None else replace(self._told[0], untested=self._told[1])
+
+    @cached_property
+    def _told(self) -> tuple[Answer, frozenset[int], tuple[Fact, ...]]:
+        assert self.posterior is not None
+        answer = self.posterior.answer
+        return answer, *not_shown(answer, self.job.pairs, self.expert, self.states[-1])
+
+    @cached_property
+    def facts(self) -> tuple[Fact, ...]:
+        """What is known of the expert's wishes, each with its probability over the whole sample.
+
+        Routes come first, the most special of them first; what is less probable than 50% is not
+        stated. Nothing where the method gives no probabilities.
+        """
+        if self.posterior is None or self.found is None:
+            return ()
+        return (
+            *self.found.facts,
+            *self._told[2],
+            *untested.indifferent(
+                self.posterior, self.open_questions, self.job.pairs, self.expert
+            ),
+            *untested.untellable(self.posterior, self.expert),
+        )
+
+    @property
+    def answer(self) -> str:
+        """What the expert wants, in one sentence of the facts that are sure."""
+        if self.found is not None:
+            return self.found.sentence
+        worlds = [mdp for mdp, _ in self.job.pairs]
+        return told_alone(worlds, self.best, self.expert.discount)
+
+    @property
+    def shown(self) -> RewardMachine:
+        """The machine that illustrates the answer: the simplest of the most probable route."""
+        return self.best if self.posterior is None else self.posterior.routes[0].machine
+
     @property
     def states(self) -> range:
         """The numbers of states that were searched."""
@@ -116,6 +164,23 @@ class Run:
     def rewards(self) -> tuple[float, ...]:
         """The levels that machines may pay."""
         return checked_levels(self.job.rewards)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the demonstrations would allow to ask for and was not, in words."""
+        return self.job.notes
+
+    @property
+    def log_evidence(self) -> dict[int, tuple[float, float]]:
+        """The log of P(D | n) and its error, by the number of states; empty for a sample.
+
+        Likelihoods, at the run's temperature, averaged over the prior of each size, and over
+        that of the expert where it is unknown.
+        """
+        if self.exact is None:
+            return {}
+        values = zip(self.exact.sizes, self.exact.log_evidence.tolist(), strict=True)
+        return {n: (value, EVIDENCE_ERROR) for n, value in values}
 
     @property
     def inferred(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import math
 import time
 
 from whence.errors import ArgumentError
+from whence.likelihood.integrating import Integrated
 from whence.likelihood.posterior import Posterior
 from whence.search.enumeration import Enumeration
 from whence.search.problem import spelled
@@ -21,7 +22,7 @@ CURE = (
 )
 
 
-def check_affordable(space: Enumeration, target: Posterior, limit: int) -> None:
+def check_affordable(space: Enumeration, target: Posterior | Integrated, limit: int) -> None:
     """Refuse a space without machines, and one with more than `limit`."""
     what = f"states {spelled(space.sizes)}, {space.m} symbols, {len(space.levels)} reward levels"
     if space.m < 1 or len(space.levels) < 2:
@@ -42,7 +43,7 @@ def check_affordable(space: Enumeration, target: Posterior, limit: int) -> None:
         )
 
 
-def seconds_each(space: Enumeration, target: Posterior) -> float:
+def seconds_each(space: Enumeration, target: Posterior | Integrated) -> float:
     """Return how long a machine of the largest size takes, by scoring some, evenly spread."""
     first, last = space.edges[-2:]
     spent = 0.0

@@ -46,6 +46,18 @@ class Draws:
         """The number of machines, N."""
         return len(self.weight)
 
+    @property
+    def first_rows(self) -> Ints:
+        """int64[machines]: where each of a row of equal machines with several experts begins."""
+        if not self.size:
+            return np.zeros(0, dtype=np.int64)
+        tables = (self.transitions, self.rewards)
+        new = np.zeros(self.size, dtype=np.bool_)
+        new[0] = True
+        for table in tables:
+            new[1:] |= (table[1:] != table[:-1]).any(axis=(1, 2))
+        return np.flatnonzero(new)
+
     def __repr__(self) -> str:
         kind = "exact weights" if self.exact else f"{len(np.unique(self.ladder))} samplers"
         return f"<Draws: {self.size} machines, {kind}>"

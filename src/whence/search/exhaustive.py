@@ -9,21 +9,24 @@ for. Machines whose weight cannot matter are not kept, but their weight is summe
 dropped is known. `State` is all that the next step needs; nothing is drawn.
 
 The kept ones are scored once more at the end, to 1e-6 nats: the error of the first score would be
-seen in the weights.
+seen in the weights. An unknown expert is integrated out, so that P(D | R) is of machines alone.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from whence._arrays import Floats, Ints
 from whence.errors import ArgumentError
+from whence.likelihood.integrating import Integrated
 from whence.likelihood.posterior import Posterior
 from whence.model.canonical import minimise_batch
+from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
-from whence.model.prior import log_size_prior
+from whence.model.prior import Prior
 from whence.search.affordable import check_affordable
 from whence.search.draws import Draws, Exact
 from whence.search.enumeration import Enumeration
@@ -35,6 +38,11 @@ from whence.search.target import Chains
 
 FINE = 1e-6  # nats, the error allowed in the log likelihood of a machine that is kept
 TIE = 2 * FINE  # scores this close are equal
+WORTH_REFINING = 25.0  # nats below the heaviest
+NEARLY_ALL = 0.999  # of the weight: the machines that are given several experts each ...
+MOST_WITH_EXPERTS = 200  # ... and how many they are at most
+
+Scorer = Posterior | Integrated
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,18 +102,22 @@ class ExactEnumeration(Method[Exhaustive, State, Kept]):
 
     def init(self, rng: np.random.Generator) -> State:
         """Return the state before the first batch, where the machines are not too many."""
-        return init(self.problem.plain("exhaustive"), self.problem.sizes, self.settings)
+        return init(self._target, self.problem.sizes, self.settings)
+
+    @cached_property
+    def _target(self) -> Scorer:
+        return self.problem.marginal("exhaustive")
 
     def step(self, rng: np.random.Generator, state: State) -> tuple[State, Kept]:
         """Score the next batch."""
-        return step(state, self.problem.posteriors[0], self.settings)
+        return step(state, self._target, self.settings)
 
     def finish(self, state: State, records: Tape[Chains]) -> Finding:
         """Return the heaviest machine, and the posterior once every machine was scored."""
         if not len(state.kept.position):
             raise ArgumentError(_nothing(state))
-        found = draws(state, self.problem.posteriors[0]) if state.complete else None
-        known = None if found is None else exact(state, found)
+        found = draws(state, self._target) if state.complete else None
+        known = None if found is None else exact(state, found, self._target.prior)
         return Finding(self._heaviest(state), self.evaluations(state), found, known)
 
     def ended(self, state: State, records: Tape[Chains]) -> str | None:
@@ -126,12 +138,13 @@ class ExactEnumeration(Method[Exhaustive, State, Kept]):
         return self._heaviest(state) if len(state.kept.position) else None
 
     def _heaviest(self, state: State) -> Found:
-        posterior = self.problem.posteriors[0]
+        target = self._target
         kept, machines = heaviest(state)
-        transitions, rewards = machines.tables(posterior.levels)
-        machine = RewardMachine(posterior.alphabet, transitions[0], rewards[0])
-        score = kept.log_likelihood / posterior.temperature + kept.log_prior
-        return Found(machine.canonical(), posterior.expert, float(score[0]))
+        transitions, rewards = machines.tables(target.levels)
+        machine = RewardMachine(target.alphabet, transitions[0], rewards[0])
+        score = kept.log_likelihood / target.temperature + kept.log_prior
+        expert = _expert(target, transitions[0], rewards[0])
+        return Found(machine.canonical(), expert, float(score[0]))
 
     def evaluations(self, state: State) -> int:
         """Return how many machines were scored."""
@@ -145,7 +158,7 @@ class ExactEnumeration(Method[Exhaustive, State, Kept]):
         return 0 <= state.position <= most and inside and sizes == {len(kept.log_weight)}
 
 
-def init(target: Posterior, sizes: range, settings: Exhaustive) -> State:
+def init(target: Scorer, sizes: range, settings: Exhaustive) -> State:
     """Return the state before the first batch, where the machines are not too many."""
     space = Enumeration(sizes, len(target.alphabet), target.levels)
     check_affordable(space, target, settings.limit)
@@ -153,7 +166,7 @@ def init(target: Posterior, sizes: range, settings: Exhaustive) -> State:
     return State(0, 0, space, nothing, np.full(len(sizes), -np.inf))
 
 
-def step(state: State, target: Posterior, settings: Exhaustive) -> tuple[State, Kept]:
+def step(state: State, target: Scorer, settings: Exhaustive) -> tuple[State, Kept]:
     """Score the next batch; returns it beside the state. The last step refines what is kept."""
     space = state.space
     stop = space.stop(state.position, settings.batch)
@@ -225,28 +238,68 @@ def _nothing(state: State) -> str:
     )
 
 
-def draws(state: State, target: Posterior) -> Draws:
-    """Return the machines that matter with their weights, the heaviest first."""
+def draws(state: State, target: Scorer) -> Draws:
+    """Return the machines that matter with their weights, the heaviest first.
+
+    Where the expert is unknown, a machine stands there once for each of some experts.
+    """
     kept = state.kept.taken(heaviest_first(state.kept))
     transitions, rewards, n_states = _padded(state.space, kept.position)
     relative = np.exp(kept.log_weight - kept.log_weight[0])
-    size, expert = len(kept.position), target.expert
+    owner, experts, share = _experts(target, transitions, rewards, relative)
     return Draws(
-        transitions=transitions,
-        rewards=rewards,
-        n_states=n_states,
-        alpha=np.full(size, float(expert.alpha)),
-        lapse=np.full(size, float(expert.lapse)),
-        discount=np.full(size, float(expert.discount)),
-        log_likelihood=kept.log_likelihood,
-        log_prior=kept.log_prior,
-        weight=relative / relative.sum(),
-        ladder=np.zeros(size, dtype=np.int64),
+        transitions=transitions[owner],
+        rewards=rewards[owner],
+        n_states=n_states[owner],
+        alpha=experts[:, 0],
+        lapse=experts[:, 1],
+        discount=experts[:, 2],
+        log_likelihood=kept.log_likelihood[owner],
+        log_prior=kept.log_prior[owner],
+        weight=share * relative[owner] / relative.sum(),
+        ladder=np.zeros(len(owner), dtype=np.int64),
         exact=True,
     )
 
 
-def exact(state: State, found: Draws) -> Exact:
+def _experts(
+    target: Scorer, transitions: Ints, rewards: Floats, weight: Floats
+) -> tuple[Ints, Floats, Floats]:
+    """Return experts for machines, the heaviest first.
+
+    Only those that hold nearly all of the weight have several each.
+
+    Returns:
+        int64[N], the machine of each; float64[N, 3], alpha, lapse and discount; and float64[N],
+        its share of the machine's weight.
+    """
+    size = len(weight)
+    if not isinstance(target, Integrated):
+        known = target.expert
+        one = np.array([known.alpha, known.lapse, known.discount], dtype=np.float64)
+        return np.arange(size), np.tile(one, (size, 1)), np.ones(size)
+    running = np.cumsum(weight) / weight.sum()
+    several = min(int(np.searchsorted(running, NEARLY_ALL)) + 1, MOST_WITH_EXPERTS, size)
+    owner, rows, shares = [], [], []
+    for number in range(several):
+        found, share = target.experts(transitions[number], rewards[number])
+        owner += [number] * len(found)
+        rows += [(each.alpha, each.lapse, each.discount) for each in found]
+        shares += share.tolist()
+    heaviest_own = int(np.argmax(shares[: owner.count(0)]))
+    owner += range(several, size)
+    rows += [rows[heaviest_own]] * (size - several)
+    return np.array(owner), np.array(rows), np.array(shares + [1.0] * (size - several))
+
+
+def _expert(target: Scorer, transitions: Ints, rewards: Floats) -> Expert:
+    """Return the expert, or one in the middle of those that a machine makes likely."""
+    if not isinstance(target, Integrated):
+        return target.expert
+    return target.middle(transitions, rewards)
+
+
+def exact(state: State, found: Draws, prior: Prior) -> Exact:
     """Return what is known of all machines together, once every one was scored."""
     sizes = state.space.sizes
     kept = by_size(state.kept, state.space)
@@ -257,7 +310,7 @@ def exact(state: State, found: Draws) -> Exact:
     return Exact(
         sizes=sizes,
         machines=state.space.counts,
-        log_evidence=by_n - np.array([log_size_prior(n, sizes) for n in sizes]),
+        log_evidence=by_n - np.array([prior.log_size(n, sizes) for n in sizes]),
         probability=np.exp(by_n - total),
         minimal=minimal.astype(np.float64),
         dropped=float(np.exp(np.logaddexp.reduce(state.log_dropped) - total)),
@@ -281,9 +334,11 @@ def _padded(space: Enumeration, positions: Ints) -> tuple[Ints, Floats, Ints]:
     return transitions, rewards, np.array(space.sizes)[which]
 
 
-def _refined(target: Posterior, space: Enumeration, kept: Kept, batch: int) -> Kept:
-    """Score machines once more, finely, in batches of one size."""
-    parts = [kept.taken(np.zeros(0, dtype=np.int64))]
+def _refined(target: Scorer, space: Enumeration, kept: Kept, batch: int) -> Kept:
+    """Score machines once more, finely, in batches of one size; not those that weigh nothing."""
+    light = kept.log_weight < kept.log_weight.max(initial=-np.inf) - WORTH_REFINING
+    parts = [kept.taken(light)]
+    kept = kept.taken(~light)
     which = space.size_index(kept.position)
     for place in np.unique(which).tolist():
         positions = kept.position[which == place]
@@ -293,7 +348,7 @@ def _refined(target: Posterior, space: Enumeration, kept: Kept, batch: int) -> K
     return joined(parts)
 
 
-def _scored(target: Posterior, space: Enumeration, positions: Ints, tolerance: float) -> Kept:
+def _scored(target: Scorer, space: Enumeration, positions: Ints, tolerance: float) -> Kept:
     """Score the machines of some numbers, all of one size."""
     tables = space.machines(positions).tables(space.levels)
     likelihood = target.log_likelihood(*tables, tolerance=tolerance, remember=False)

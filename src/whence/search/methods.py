@@ -17,6 +17,14 @@ METHODS: dict[str, type[Method[Any, Any, Any]]] = {
 }
 
 
+def method_of(settings: Any) -> str:
+    """Return the name of the method that settings are for; the usual one where there are none."""
+    for name, kind in METHODS.items():
+        if type(settings) is kind.settings_type:
+            return name
+    return "tempering"
+
+
 def method(name: str) -> type[Method[Any, Any, Any]]:
     """Return a method by its name."""
     if name not in METHODS:

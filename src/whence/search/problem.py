@@ -11,9 +11,9 @@ import numpy as np
 
 from whence._arrays import Ints
 from whence.errors import ArgumentError
+from whence.likelihood.integrating import Integrated
 from whence.likelihood.posterior import Posterior
 from whence.model.machine import RewardMachine
-from whence.model.prior import log_size_prior
 from whence.search.machines import Machines, check_space
 from whence.search.space import Space
 from whence.search.target import Target
@@ -47,12 +47,32 @@ class Problem:
                 f"the expert is to be inferred, which {method} cannot do; give alpha, discount "
                 "and lapse, such as Expert(alpha=50, discount=0.92), or use tempering"
             )
+        self._check_free(method)
+        return self.posteriors[0]
+
+    def marginal(self, method: str) -> Posterior | Integrated:
+        """Return the posterior of machines alone, for methods that know no expert."""
+        self._check_free(method)
+        known = self.unknowns
+        if not known.any:
+            return self.posteriors[0]
+        if known.any_number and known.alpha is not None and not 0 < known.alpha < math.inf:
+            raise ArgumentError(
+                f"alpha is {known.alpha:g} and the lapse is to be inferred, which {method} cannot "
+                "do; give the lapse, or use tempering"
+            )
+        return Integrated(
+            self.posteriors,
+            known.alpha_prior if known.alpha is None else known.alpha,
+            known.lapse_prior if known.lapse is None else known.lapse,
+        )
+
+    def _check_free(self, method: str) -> None:
         if self.fixed or self.start is not None:
             raise ArgumentError(
                 f"{method} takes neither known arrows (fix) nor a machine to start from (init); "
                 "leave them out, or use tempering"
             )
-        return self.posteriors[0]
 
     @cached_property
     def _target(self) -> Target:
@@ -97,7 +117,9 @@ class Problem:
         for n in self.sizes:
             log_size[n] = 0.0
             if len(self.sizes) > 1:
-                log_size[n] = log_size_prior(n, self.sizes) - posterior.prior.normaliser(n, m)
+                log_size[n] = posterior.prior.log_size(n, self.sizes) - posterior.prior.normaliser(
+                    n, m
+                )
         targets, paid = self._known(largest, m, posterior.levels)
         return Space(
             tuple(self.sizes), m, posterior.levels, posterior.prior, log_size, targets, paid

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from whence._arrays import Ints
-from whence.search import diagnostics, tempering
+from whence.search import diagnostics, functionals, tempering
 from whence.search.draws import Draws
 from whence.search.method import Finding, Found, Method, Row, best_of, within
 from whence.search.problem import Problem
@@ -66,8 +66,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         settings = self.settings
         if state.step >= settings.steps:
             return "steps"
-        look = state.step % settings.every == 0 and len(records) >= settings.every
-        if not (look and settings.until_agreed):
+        if not (settings.until_agreed and _due(state.step, len(records), settings.every)):
             return None
         if _early_doubts(state, self.problem, settings):
             return None
@@ -178,12 +177,25 @@ def _early_doubts(state: tempering.State, problem: Problem, settings: Tempering)
 
 def _late_doubts(records: Records, problem: Problem, settings: Tempering) -> list[str]:
     """Return what all the samples tell: that takes a while, and is asked for last."""
-    if settings.ladders < 2:
-        return []
-    errors = diagnostics.disagreement(_codes(records, problem).T)
-    if errors <= diagnostics.MOST_ERRORS:
-        return []
-    return [f"the ladders' frequencies of a machine are {errors:.1f} errors apart"]
+    found = []
+    codes = _codes(records, problem)
+    apart = diagnostics.disagreement(codes.T) if settings.ladders > 1 else 0.0
+    if apart > diagnostics.MOST_ERRORS:
+        found.append(f"the ladders' frequencies of a machine are {apart:.1f} errors apart")
+    error = functionals.largest_error(codes, _stacked(records).machines, codes.shape[1])
+    if error > settings.precision:
+        found.append(
+            f"a probability that is reported has an error of {error:.3f}, more than "
+            f"{settings.precision:g}: give more steps"
+        )
+    return found
+
+
+def _due(step: int, kept: int, every: int) -> bool:
+    """Return whether to look if the ladders agree: after 1, 2, 3, 4, 6, 8, 12, 16, ... spans."""
+    spans, rest = divmod(step, every)
+    unit = 1 << max(spans.bit_length() - 2, 0)
+    return rest == 0 and kept >= every and spans % unit == 0
 
 
 def draws(records: Records, problem: Problem) -> Draws | None:

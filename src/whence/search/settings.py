@@ -121,6 +121,7 @@ class Tempering:
         trips: round trips that every ladder must have made before it may stop.
         every: steps between two looks at whether the ladders agree.
         until_agreed: whether to stop when they do; else all steps are made.
+        precision: the largest Monte-Carlo error of a reported probability with which it may stop.
         finder: whether to look for good machines to start from, in runs that are long enough.
         temperature: of the coldest rung; 1 is the Bayesian posterior.
     """
@@ -134,13 +135,14 @@ class Tempering:
     trips: int = 10
     every: int = 200
     until_agreed: bool = True
+    precision: float = 0.01
     finder: bool = True
     temperature: float = 1.0
 
     def __post_init__(self) -> None:
         for name in ("ladders", "rungs", "warm_up", "pace", "steps", "trips", "every"):
             _check_count(getattr(self, name), name)
-        for name in ("temperature", "hottest"):
+        for name in ("temperature", "hottest", "precision"):
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
                 raise ArgumentError(f"{name} is {value}; give a finite number above 0")

@@ -11,6 +11,7 @@ import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
 from whence.likelihood.posterior import Posterior
+from whence.search.carrying import Carrier
 from whence.search.machines import Machines
 from whence.search.space import Space
 from whence.search.unknowns import Experts, Unknowns
@@ -79,6 +80,11 @@ class Target:
     unknowns: Unknowns
     posteriors: tuple[Posterior, ...]
     temperature: float = 1.0
+
+    @cached_property
+    def carrier(self) -> Carrier:
+        """What finds experts that suit a machine."""
+        return Carrier(self.unknowns, self.posteriors)
 
     def log_likelihood(self, machines: Machines, experts: Experts) -> Floats:
         """Return float64[B], all of one discount in one batch."""

@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
-from whence.search import ladder
+from whence.search import changing, ladder
 from whence.search.moves import MOVES, usable
 from whence.search.seeking import Seeker, Seeking
 from whence.search.settings import Tempering
 from whence.search.target import Chains, Target
-from whence.search.unknowns import Experts
 
 EXPERT = "expert"
 SPREAD_SHARE = 0.1
@@ -260,12 +259,14 @@ def apart(scores: Floats) -> float:
 def _propose(
     rng: np.random.Generator, state: State, move: str, target: Target
 ) -> tuple[Chains, Floats]:
-    machines, experts = state.chains.machines, state.chains.experts
+    machines = state.chains.machines
+    temperatures = state.temperatures.reshape(-1)
     if move == EXPERT:
-        changed: Experts = target.unknowns.propose(rng, experts)
-        return target.chains(machines, changed), np.zeros(state.chains.size)
+        changed, log_q = changing.another_expert(rng, state.chains, target, temperatures)
+        return target.chains(machines, changed), log_q
     proposed, log_q = MOVES[move](rng, machines, target.space)
-    return target.chains(proposed, experts), log_q
+    carried, log_jacobian = changing.carried(state.chains, proposed, target, temperatures)
+    return target.chains(proposed, carried), log_q + log_jacobian
 
 
 def _useful(old: Chains, new: Chains, accepted: Bools) -> float:

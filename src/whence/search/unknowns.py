@@ -1,14 +1,13 @@
 """What is sampled besides the machine: the expert's rationality, lapse and discount.
 
-alpha is log-uniform on [0.1, 1000], lapse Beta(1, 19), the discount uniform over a small grid.
-What is known stays as it is.
+alpha and lapse have priors that the user may set; the discount is uniform over a small grid. What
+is known stays as it is.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +15,9 @@ import numpy as np
 from whence._arrays import Bools, Floats, Ints
 from whence.errors import ArgumentError
 from whence.model.expert import Expert
+from whence.model.expert_prior import AlphaPrior, LapsePrior
 
 INFER = "infer"
-USUAL_DISCOUNT = 0.95
-ALPHAS = (0.1, 1000.0)
-LAPSE_SHAPE = 19.0  # of Beta(1, 19)
 DISCOUNTS = (0.8, 0.9, 0.92, 0.95, 0.98, 0.99)
 ALPHA_STEPS = (0.01, 0.05, 0.3, 1.0)  # of log alpha
 LAPSE_STEPS = (0.0003, 0.003, 0.03)
@@ -52,16 +49,27 @@ class Unknowns:
         alpha: rationality.
         lapse: share of blind actions.
         discounts: the grid; one value where it is known.
+        alpha_prior: over rationality, where it is not known.
+        lapse_prior: over the share of blind actions, where it is not known.
+        largest: the largest reward level, in whose units the prior counts alpha.
     """
 
     alpha: float | None
     lapse: float | None
     discounts: tuple[float, ...]
+    alpha_prior: AlphaPrior = field(default_factory=AlphaPrior)
+    lapse_prior: LapsePrior = field(default_factory=LapsePrior)
+    largest: float = 1.0
 
     @property
     def any(self) -> bool:
         """Whether anything is to be inferred."""
         return self.alpha is None or self.lapse is None or len(self.discounts) > 1
+
+    @property
+    def any_number(self) -> bool:
+        """Whether alpha or lapse is to be inferred."""
+        return self.alpha is None or self.lapse is None
 
     @property
     def inferred(self) -> tuple[str, ...]:
@@ -71,11 +79,15 @@ class Unknowns:
             name for name, so in zip(("alpha", "lapse", "discount"), unknown, strict=True) if so
         )
 
+    @property
+    def alphas(self) -> tuple[float, float]:
+        """The least and the largest alpha that there may be, where it is not known."""
+        return self.alpha_prior.low / self.largest, self.alpha_prior.high / self.largest
+
     def sample(self, rng: np.random.Generator, size: int) -> Experts:
         """Return experts from the prior."""
-        low, high = (math.log(bound) for bound in ALPHAS)
-        alpha = np.exp(rng.uniform(low, high, size))
-        lapse = rng.beta(1.0, LAPSE_SHAPE, size)
+        alpha = np.exp(self.alpha_prior.sample(rng, size)) / self.largest
+        lapse = self.lapse_prior.sample(rng, size)
         discount = rng.integers(0, len(self.discounts), size)
         return Experts(
             alpha if self.alpha is None else np.full(size, self.alpha),
@@ -84,35 +96,35 @@ class Unknowns:
         )
 
     def log_prior(self, experts: Experts) -> Floats:
-        """Return float64[B], in terms of log alpha."""
+        """Return float64[B], by log alpha and lapse; unnormalised."""
         result = np.zeros(len(experts.alpha))
         if self.alpha is None:
-            inside = (experts.alpha >= ALPHAS[0]) & (experts.alpha <= ALPHAS[1])
-            result = np.where(inside, result, -np.inf)
+            result = result + self.alpha_prior.log_density(np.log(experts.alpha * self.largest))
         if self.lapse is None:
-            inside = (experts.lapse >= 0) & (experts.lapse < 1)
-            shape = (LAPSE_SHAPE - 1) * np.log1p(-np.where(inside, experts.lapse, 0.0))
-            result = result + np.where(inside, shape, -np.inf)
+            result = result + self.lapse_prior.log_density(experts.lapse)
         return result
 
     def propose(self, rng: np.random.Generator, experts: Experts) -> Experts:
         """Return experts changed by symmetric steps of several sizes.
 
-        One of what is unknown is changed at a time, or all at once.
+        One of alpha and lapse is changed, or both.
         """
         size = len(experts.alpha)
-        part = rng.integers(0, 4, size)
+        part = rng.integers(0, 3, size)
         alpha = experts.alpha * np.exp(rng.choice(ALPHA_STEPS, size) * rng.normal(size=size))
         lapse = np.abs(experts.lapse + rng.choice(LAPSE_STEPS, size) * rng.normal(size=size))
-        turn = rng.integers(1, max(len(self.discounts), 2), size)
-        discount = (experts.discount + turn) % len(self.discounts)
         return Experts(
-            np.where((part % 3 == 0) & (self.alpha is None), alpha, experts.alpha),
-            np.where((part % 3 == 1) | (part == 3), lapse, experts.lapse)
-            if self.lapse is None
-            else experts.lapse,
-            np.where(part == 2, discount, experts.discount),
+            np.where((part != 1) & (self.alpha is None), alpha, experts.alpha),
+            np.where((part != 0) & (self.lapse is None), lapse, experts.lapse),
+            experts.discount,
         )
+
+    def turned(self, rng: np.random.Generator, discount: Ints) -> Ints:
+        """Return int64[B]: another discount of the grid for each, all as likely."""
+        count = len(self.discounts)
+        if count < 2:
+            return discount
+        return (discount + rng.integers(1, count, len(discount))) % count
 
 
 def unknowns(
@@ -120,12 +132,14 @@ def unknowns(
     alpha: float | str | None,
     lapse: float | str | None,
     discount: float | str | Sequence[float] | None,
+    alpha_prior: AlphaPrior | None = None,
+    lapse_prior: LapsePrior | None = None,
 ) -> Unknowns:
     """Return what is known of the expert, from what was said of it."""
     if expert is not None and not isinstance(expert, Expert):
         raise ArgumentError(
             f"expert is {expert!r}; give an Expert, such as Expert(alpha=50, discount=0.92), or "
-            "none, to infer alpha and lapse"
+            "none, to infer it"
         )
     usual = (expert.alpha, expert.lapse, expert.discount) if expert else (None, None, None)
     values = [
@@ -139,13 +153,13 @@ def unknowns(
     ]
     for chosen in grid:  # the checks of an expert are the checks of its parts
         Expert(1.0 if known[0] is None else known[0], chosen, known[1] or 0.0)
-    return Unknowns(known[0], known[1], grid)
+    return Unknowns(
+        known[0], known[1], grid, alpha_prior or AlphaPrior(), lapse_prior or LapsePrior()
+    )
 
 
 def _grid(discount: object) -> tuple[float, ...]:
-    if discount is None:
-        return (USUAL_DISCOUNT,)
-    if discount == INFER:
+    if discount is None or discount == INFER:
         return DISCOUNTS
     if isinstance(discount, Sequence) and not isinstance(discount, str):
         grid = tuple(sorted({_number(value, "discount") for value in discount}))

@@ -13,7 +13,7 @@ import msgspec
 
 from whence.cli.benchmarks import engine, growth
 from whence.cli.benchmarks.series import Growth
-from whence.likelihood.compiled import threads_available
+from whence.likelihood.threads import threads_available
 
 PARTS = ("engine", "growth", "all")
 PACKAGES = ("whence", "numpy", "numba", "quantecon")

@@ -60,6 +60,10 @@ class Cells(NamedTuple):
         first: int32[H + 1], where the cells of each history begin.
         key: uint32[cells], action * U + position in `visited`.
         counts: float64[cells].
+        choices: float64[U], how many actions each visited state has; empty where all have A.
+        closed: uint32[...], action * U + position, of those that visited states do not have.
+        subtree_extra: float64[H], nats that steps at this history and all that extend it gain at
+            random where states have fewer than A actions; empty where all have A.
     """
 
     visited: Ints
@@ -70,6 +74,9 @@ class Cells(NamedTuple):
     first: Ints
     key: Ints
     counts: Floats
+    choices: Floats
+    closed: Ints
+    subtree_extra: Floats
 
 
 class Machines(NamedTuple):
@@ -109,8 +116,10 @@ class Results(NamedTuple):
         log_likelihoods: float64[E].
         sweeps: int64[B].
         values: float64[B, n, S], or of no machine where values are not asked for.
+        q: float64[B, n * A * U], of visited states, or of no machine likewise.
     """
 
     log_likelihoods: Floats
     sweeps: Ints
     values: Floats
+    q: Floats

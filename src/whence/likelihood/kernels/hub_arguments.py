@@ -80,7 +80,8 @@ class Steps(NamedTuple):
 
     Attributes:
         n_actions: A.
-        entered: uint32[U * A], the row that each action in each visited state leads to.
+        entered: uint32[U * A], the row that each action in each visited state leads to; R for one
+            that the state does not have.
         row: uint32[K], the row that each demonstrated action leads to, one for each state and
             row.
         place: uint32[K], the position of its state among those visited, ascending.
@@ -103,8 +104,8 @@ class Tables(NamedTuple):
 
     Attributes:
         machines: int64[seats], -1 where there is none.
-        x: float64[R * length], what it is worth to enter each row.
-        odds: float64[R * length], exponentials.
+        x: float64[(R + 1) * length], what it is worth to enter each row, and -inf.
+        odds: float64[(R + 1) * length], exponentials, and 0.
         sums: float64[U * length], the log of their sum in each visited state.
         chances: float64[K * length], the log probability of each demonstrated action.
         alpha: float64[length], of the expert of each lane; 0 where it is infinite.

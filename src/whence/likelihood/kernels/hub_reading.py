@@ -16,6 +16,7 @@ from whence.likelihood.kernels.compiling import kernel, part
 from whence.likelihood.kernels.constants import LANES, LOG2E, RESOLUTION, SMALLEST, TIE
 from whence.likelihood.kernels.hub_arguments import Hubs, Steps, Tables
 from whence.likelihood.kernels.machines import find_live
+from whence.likelihood.kernels.reading import at_random
 from whence.likelihood.kernels.row_functions import log_of, rest, whole
 from whence.likelihood.kernels.vectors import (
     better,
@@ -110,13 +111,16 @@ def _fill_far(blocks, n_actions, entered, first, row, x, alpha, far, chances):
 
 
 @part
-def _let_lapse(keys, blocks, n_actions, lapse, chances):
+def _let_lapse(keys, blocks, n_actions, choices, place, lapse, chances):
     """Mix the probabilities of experts who lapse with chance."""
+    masked = len(choices) > 0
     for c in range(blocks):
         lapses = load(lapse, c)
         own = minus(spread(1.0), lapses)
         chance = over(lapses, spread(np.float64(n_actions)))
         for key in range(np.uintp(keys)):
+            if masked:
+                chance = over(lapses, spread(choices[np.uintp(place[key])]))
             old = load(chances, key * blocks + c)
             value = larger(old, spread(LEAST))
             k = whole(value)
@@ -125,18 +129,24 @@ def _let_lapse(keys, blocks, n_actions, lapse, chances):
 
 
 @part
-def _be_sure(keys, blocks, n_actions, entered, row, place, x, lapse, sure, chances):
+def _log_or_never(chance):
+    """Return the logarithms of probabilities, -inf for 0."""
+    known = log_of(larger(chance, spread(SMALLEST)), spread(0.0))
+    return better(chance, spread(0.0), known, spread(-np.inf))
+
+
+@part
+def _be_sure(keys, blocks, n_actions, choices, entered, row, place, x, lapse, sure, chances):
     """Make all the best actions equally likely, where alpha is infinite."""
+    masked = len(choices) > 0
     for c in range(blocks):
         lapses = load(lapse, c)
         chance = over(lapses, spread(np.float64(n_actions)))
-        nothing = better(
-            chance,
-            spread(0.0),
-            log_of(larger(chance, spread(SMALLEST)), spread(0.0)),
-            spread(-np.inf),
-        )
+        nothing = _log_or_never(chance)
         for key in range(np.uintp(keys)):
+            if masked:
+                chance = over(lapses, spread(choices[np.uintp(place[key])]))
+                nothing = _log_or_never(chance)
             i = np.uintp(place[key]) * np.uintp(n_actions)
             best = load(x, np.uintp(entered[i]) * blocks + c)
             for a in range(np.uintp(1), np.uintp(n_actions)):
@@ -176,7 +186,7 @@ def _refer(begin, n, length, hubs, alpha, x, reference):
 
 
 @part
-def _follow(begin, transitions, live, cells, following, lanes, memory, runs):
+def _follow(begin, transitions, live, n_actions, cells, following, lanes, memory, runs):
     """Write the lane of each history after which a machine can still pay.
 
     The others are skipped, together with all that extend them. Each history waits for the
@@ -184,7 +194,8 @@ def _follow(begin, transitions, live, cells, following, lanes, memory, runs):
     their row.
 
     Returns:
-        The number of `runs` of histories that are not skipped, and the steps that are.
+        The number of `runs` of histories that are not skipped, and the log likelihood of the
+        steps that are.
     """
     n, m = transitions.shape
     for y in range(n):
@@ -192,7 +203,8 @@ def _follow(begin, transitions, live, cells, following, lanes, memory, runs):
             following[y * m + symbol] = transitions[y, symbol] * m
     parent, symbols = cells.parent, cells.symbol
     step = np.uint32(m)
-    skipped = 0.0
+    masked = len(cells.subtree_extra) > 0
+    skipped = extra = 0.0
     count = 0
     first = node = 0
     row = np.uintp(0)
@@ -210,11 +222,13 @@ def _follow(begin, transitions, live, cells, following, lanes, memory, runs):
             runs[2 * count], runs[2 * count + 1] = first, node
             count += 1
         skipped += cells.subtree_steps[node]
+        if masked:
+            extra += cells.subtree_extra[node]
         node = first = cells.subtree_end[node]
     if first < node:
         runs[2 * count], runs[2 * count + 1] = first, node
         count += 1
-    return count, skipped
+    return count, extra - math.log(n_actions) * skipped
 
 
 @part
@@ -244,11 +258,10 @@ def _sum(begin, end, length, key, node, counts, lanes, chances):
 @part
 def _of_machine(begin, length, transitions, cells, steps, tables):
     """Return a machine's log likelihood, from the tables of its pack."""
-    runs, skipped = _follow(
-        begin, transitions, tables.live, cells, tables.following, tables.lanes, tables.memory,
-        tables.runs,
+    runs, result = _follow(
+        begin, transitions, tables.live, steps.n_actions, cells, tables.following, tables.lanes,
+        tables.memory, tables.runs,
     )  # fmt: skip
-    result = -math.log(steps.n_actions) * skipped
     for run in range(runs):
         first = cells.first[tables.runs[2 * run]]
         last = cells.first[tables.runs[2 * run + 1]]
@@ -290,10 +303,10 @@ def _seat_experts(turn, n, length, hubs, experts, tables):
 
 
 @part
-def _fill(turn, n, length, hubs, experts, steps, tables):
+def _fill(turn, n, length, hubs, experts, choices, steps, tables):
     """Write the log probabilities of all demonstrated actions for one expert a machine."""
     blocks = np.uintp(length // LANES)
-    many, rows = tables.sums.shape[0] // length, tables.x.shape[0] // length
+    many, rows = tables.sums.shape[0] // length, tables.x.shape[0] // length - 1
     n_actions, keys = steps.n_actions, len(steps.row)
     close, apart, lapsing, sure = _seat_experts(turn, n, length, hubs, experts, tables)
     if close:
@@ -311,10 +324,10 @@ def _fill(turn, n, length, hubs, experts, steps, tables):
             tables.far, tables.chances,
         )  # fmt: skip
     if lapsing:
-        _let_lapse(keys, blocks, n_actions, tables.lapse, tables.chances)
+        _let_lapse(keys, blocks, n_actions, choices, steps.place, tables.lapse, tables.chances)
     if sure:
         _be_sure(
-            keys, blocks, n_actions, steps.entered, steps.row, steps.place, tables.x,
+            keys, blocks, n_actions, choices, steps.entered, steps.row, steps.place, tables.x,
             tables.lapse, tables.sure, tables.chances,
         )  # fmt: skip
 
@@ -349,7 +362,7 @@ def read_hubs(start, stop, world, machines, experts, cells, steps, worths, table
                 transitions[waiting], rewards[waiting], counts[waiting], live
             ):  # every action is equally likely
                 for e in range(experts.first[waiting], experts.first[waiting + 1]):
-                    out[e] = -math.log(steps.n_actions) * cells.subtree_steps[0]
+                    out[e] = at_random(steps.n_actions, cells)
                 waiting += 1
             tables.machines[number] = waiting if waiting < stop else -1
             if waiting < stop:
@@ -361,7 +374,7 @@ def read_hubs(start, stop, world, machines, experts, cells, steps, worths, table
                 world.first, world.hubs, world.weights, tables.x,
             )  # fmt: skip
         for turn in range(turns):
-            _fill(turn, n, length, hubs, experts, steps, tables)
+            _fill(turn, n, length, hubs, experts, cells.choices, steps, tables)
             for number in range(len(tables.machines)):
                 b = tables.machines[number]
                 e = experts.first[b] + turn

@@ -123,22 +123,46 @@ def read_out(first, count, length, world, x, visited, q, values):
 
 
 @part
-def _sure_actions(n_actions, lapse, many, table, best):
+def _sure_actions(n_actions, lapse, many, choices, closed, table, best):
     """Turn Q into log probabilities for alpha = inf: all the best actions are equally likely."""
+    for i in closed:
+        table[i] = -np.inf
+    has = n_actions
     for u in range(many):
+        if len(choices) > 0:
+            has = choices[u]
         edge = best[u] - max(TIE, RESOLUTION * abs(best[u]))
         ties = 0
         for a in range(n_actions):
             ties += table[a * many + u] >= edge
         for a in range(n_actions):
             p = (1.0 - lapse) / ties if table[a * many + u] >= edge else 0.0
-            p += lapse / n_actions
+            p += lapse / has
             table[a * many + u] = math.log(p) if p > 0.0 else -np.inf
 
 
 @part
-def _fill_table(n_actions, alpha, lapse, many, table, desk):
-    """Turn the Q of every action in every visited state into its log probability, in place."""
+def _mix_with_chance(n_actions, lapse, many, choices, total, odds):
+    """Turn odds into the probabilities of an expert who lapses, in place."""
+    if len(choices) == 0:
+        for a in range(n_actions):
+            for u in range(many):
+                odds[a * many + u] = (1.0 - lapse) * odds[a * many + u] / total[
+                    u
+                ] + lapse / n_actions
+        return
+    for a in range(n_actions):
+        for u in range(many):
+            odds[a * many + u] = (1.0 - lapse) * odds[a * many + u] / total[u] + lapse / choices[u]
+
+
+@part
+def _fill_table(n_actions, alpha, lapse, many, choices, closed, table, desk):
+    """Turn the Q of every action in every visited state into its log probability, in place.
+
+    An action that a state does not have comes with the Q of one that it has, and gets no odds;
+    what is written for it means nothing.
+    """
     best, odds, bits, floats = desk.best, desk.odds, desk.bits, desk.floats
     size = many * n_actions
     for u in range(many):
@@ -148,13 +172,15 @@ def _fill_table(n_actions, alpha, lapse, many, table, desk):
         for u in range(many):
             best[u] = row[u] if row[u] > best[u] else best[u]
     if np.isinf(alpha):
-        _sure_actions(n_actions, lapse, many, table, best)
+        _sure_actions(n_actions, lapse, many, choices, closed, table, best)
         return
     for a in range(n_actions):
         row = table[a * many : (a + 1) * many]
         for u in range(many):
             row[u] = alpha * (row[u] - best[u])
     exponentials(table, size, odds, bits, floats)
+    for i in closed:
+        odds[i] = 0.0
     total = best
     for u in range(many):
         total[u] = odds[u]
@@ -163,11 +189,7 @@ def _fill_table(n_actions, alpha, lapse, many, table, desk):
         for u in range(many):
             total[u] += row[u]
     if lapse > 0.0:
-        for a in range(n_actions):
-            for u in range(many):
-                odds[a * many + u] = (1.0 - lapse) * odds[a * many + u] / total[
-                    u
-                ] + lapse / n_actions
+        _mix_with_chance(n_actions, lapse, many, choices, total, odds)
         if lapse / n_actions > SMALLEST:
             logarithms(odds, size, table, bits, floats)
         else:
@@ -183,8 +205,9 @@ def _fill_table(n_actions, alpha, lapse, many, table, desk):
 
 
 @inlined
-def fill_tables(count, n_actions, alpha, lapse, many, desk):
+def fill_tables(count, n_actions, alpha, lapse, cells, desk):
     """Write the log probabilities of one expert's actions, by live machine state."""
+    many = cells.visited.shape[0]
     block = many * n_actions
     for y in range(count):
         if desk.live[y]:
@@ -192,7 +215,14 @@ def fill_tables(count, n_actions, alpha, lapse, many, desk):
             q = desk.q[y * block : (y + 1) * block]
             for i in range(block):
                 own[i] = q[i]
-            _fill_table(n_actions, alpha, lapse, many, own, desk)
+            _fill_table(n_actions, alpha, lapse, many, cells.choices, cells.closed, own, desk)
+
+
+@part
+def at_random(n_actions, cells):
+    """Return the log likelihood of all steps where every action is equally likely."""
+    result = -math.log(n_actions) * cells.subtree_steps[0]
+    return result + cells.subtree_extra[0] if len(cells.subtree_extra) > 0 else result
 
 
 @part
@@ -215,6 +245,7 @@ def sum_cells(n_actions, transitions, cells, desk):
         for x in range(m):
             following[y * m + x] = transitions[y, x] * m
     uniform = -math.log(n_actions)
+    masked = len(cells.subtree_extra) > 0
     n_nodes = parent.shape[0]
     node = 0
     result = 0.0
@@ -226,6 +257,8 @@ def sum_cells(n_actions, transitions, cells, desk):
         memory[node] = row
         if not alive[row]:
             result += cells.subtree_steps[node] * uniform
+            if masked:
+                result += cells.subtree_extra[node]
             node = cells.subtree_end[node]
             continue
         base = bases[row]

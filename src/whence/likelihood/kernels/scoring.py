@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +19,14 @@ from whence.likelihood.kernels.extrapolation import (
 )
 from whence.likelihood.kernels.machines import find_live
 from whence.likelihood.kernels.packs import Pack, admit, converged, empty_pack
-from whence.likelihood.kernels.reading import Desk, empty_desk, fill_tables, read_out, sum_cells
+from whence.likelihood.kernels.reading import (
+    Desk,
+    at_random,
+    empty_desk,
+    fill_tables,
+    read_out,
+    sum_cells,
+)
 from whence.likelihood.kernels.sweeping import run_round
 from whence.likelihood.kernels.tiling import run_tiled_round
 
@@ -115,7 +121,7 @@ def _skip_unpaid(waiting, stop, world, cells, machines, experts, desk, results):
         desk.live,
     ):  # fmt: skip
         for e in range(experts.first[waiting], experts.first[waiting + 1]):
-            results.log_likelihoods[e] = -math.log(world.n_actions) * cells.subtree_steps[0]
+            results.log_likelihoods[e] = at_random(world.n_actions, cells)
         waiting += 1
     return waiting
 
@@ -145,9 +151,9 @@ def _finish(b, number, world, cells, machines, experts, pack, x, desk, results):
     find_live(transitions, machines.rewards[b], count, desk.live)
     own = results.values[b : b + 1]
     read_out(number * pack.n, count, pack.length, world, x, cells.visited, desk.q, own)
+    if results.q.shape[0] > 0:
+        for i in range(count * world.n_actions * cells.visited.shape[0]):
+            results.q[b, i] = desk.q[i]
     for e in range(experts.first[b], experts.first[b + 1]):
-        fill_tables(
-            count, world.n_actions, experts.alpha[e], experts.lapse[e], cells.visited.shape[0],
-            desk,
-        )  # fmt: skip
+        fill_tables(count, world.n_actions, experts.alpha[e], experts.lapse[e], cells, desk)
         results.log_likelihoods[e] = sum_cells(world.n_actions, transitions, cells, desk)

@@ -15,8 +15,9 @@ from whence._arrays import Floats, Ints
 from whence.search.finding.reducing import Tables
 from whence.search.machines import Machines
 from whence.search.target import Chains, Target
-from whence.search.unknowns import ALPHAS, Experts
+from whence.search.unknowns import Experts
 
+LEAST_ALPHA = 0.1  # that is tried, in units of 1 / the largest level
 LAPSES = (0.0, 0.02, 0.1, 0.3)
 SHARPER = 4.0
 FACTORS = (0.125, 0.5, 2.0, 8.0)
@@ -98,8 +99,13 @@ class Scorer:
     @property
     def _most(self) -> float:
         """The highest rationality that is tried."""
-        known = self.target.unknowns.alpha
-        return ALPHAS[1] if known is None else known
+        known = self.target.unknowns
+        return known.alphas[1] if known.alpha is None else known.alpha
+
+    @property
+    def least(self) -> float:
+        """The lowest rationality that is tried."""
+        return min(LEAST_ALPHA / self.target.unknowns.largest, self._most)
 
     def stepping(self, found: Scored, base: Scored, count: int) -> Ints:
         """Return the places of the best ones that explain something else than the base does.
@@ -119,7 +125,13 @@ class Scorer:
         return Chains(scored.machines, scored.experts, np.zeros_like(prior), prior)
 
     def fitted(self, given: Scored) -> Scored:
-        """Return machines with experts that fit them better: coordinate by coordinate."""
+        """Return machines with experts that fit them better.
+
+        Where alpha is unknown, it and the lapse are fitted together at each discount; else
+        coordinate by coordinate.
+        """
+        if self.target.unknowns.alpha is None:
+            return self._fitted_freely(given)
         best = given
         for _ in range(ROUNDS):
             old = best.score
@@ -130,6 +142,14 @@ class Scorer:
                 break
         return best
 
+    def _fitted_freely(self, given: Scored) -> Scored:
+        best = given
+        for place in range(len(self.target.unknowns.discounts)):
+            discount = np.full(given.machines.size, place, dtype=np.int64)
+            tried = self.target.carrier.fitted(given.machines, given.experts, discount)
+            best = better(best, self.score(given.machines, tried))
+        return best
+
     def _tries(self, experts: Experts) -> list[Experts]:
         known = self.target.unknowns
         most = self._most
@@ -137,7 +157,7 @@ class Scorer:
         tries = []
         for factor in FACTORS:
             alpha = np.minimum(experts.alpha, LARGE) * factor
-            tries.append(experts._replace(alpha=np.clip(alpha, ALPHAS[0], most)))
+            tries.append(experts._replace(alpha=np.clip(alpha, self.least, most)))
         if known.alpha is not None:
             tries.append(experts._replace(alpha=np.full_like(experts.alpha, most)))
         for lapse in sorted({max(lapse, least) for lapse in LAPSES}):
@@ -149,7 +169,7 @@ class Scorer:
     def sharper(self, experts: Experts) -> Experts:
         """Return experts as rational as is known, or four times as rational; they never lapse."""
         known = self.target.unknowns
-        alpha = np.minimum(SHARPER * experts.alpha, ALPHAS[1])
+        alpha = np.minimum(SHARPER * experts.alpha, self._most)
         return experts._replace(
             alpha=alpha if known.alpha is None else np.full_like(alpha, known.alpha),
             lapse=np.full_like(experts.lapse, known.lapse or 0.0),

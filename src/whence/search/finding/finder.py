@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from whence._arrays import Ints
-from whence.model.prior import log_size_prior
+from whence.model.prior import Prior
 from whence.search.finding.climbing import Scored, Scorer, better, joined, neighbours, pairs
 from whence.search.finding.goals import Goals, find_goals
 from whence.search.finding.reducing import Tables, reduced
@@ -26,7 +26,7 @@ from whence.search.finding.words import candidates
 from whence.search.machines import Machines
 from whence.search.space import Space
 from whence.search.target import Target
-from whence.search.unknowns import ALPHAS, Experts
+from whence.search.unknowns import Experts
 
 STRUCTURE_STATES = 6  # structures have up to so many states, or as many as a machine may have
 RESTARTS = 2
@@ -124,9 +124,9 @@ class Finder:
         if not made:
             return self._nothing()
         machines, _ = reduced(made, space.zero, space.largest)
-        alphas: tuple[float, ...] = FIRST_ALPHAS
+        alphas = tuple(alpha / known.largest for alpha in FIRST_ALPHAS)
         if known.alpha is not None and np.isfinite(known.alpha):
-            alphas = tuple(max(known.alpha * factor, ALPHAS[0]) for factor in FIRST_FACTORS)
+            alphas = tuple(max(known.alpha * factor, scorer.least) for factor in FIRST_FACTORS)
         lapse = FIRST_LAPSE if known.lapse is None else known.lapse
         first = Experts(
             np.full(1, alphas[0]), np.full(1, lapse), np.array([len(known.discounts) // 2])
@@ -158,7 +158,7 @@ def _all_sizes(space: Space) -> Space:
     sizes = range(1, space.largest + 1)
     log_size = np.full(space.largest + 1, -np.inf)
     for n in sizes:
-        log_size[n] = log_size_prior(n, sizes) - space.prior.normaliser(n, space.m)
+        log_size[n] = Prior().log_size(n, sizes) - space.prior.normaliser(n, space.m)
     return replace(space, sizes=tuple(sizes), log_size=log_size)
 
 

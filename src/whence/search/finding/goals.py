@@ -95,10 +95,11 @@ def _gains(
     filled = np.flatnonzero(np.diff(evidence.first_cell))
     starts = evidence.first_cell[filled]
     values = _values(mdp, columns, sets, discount)
+    blind = np.log(mdp.available[evidence.visited].sum(axis=1, keepdims=True))
     for number, goal in enumerate(sets):
         q = _q(mdp, evidence.visited, np.isin(columns[mdp.labels], goal), values[number], discount)
         for place, sharpness in enumerate(SHARPNESS):
-            chances = _log_chances(sharpness * q) + np.log(mdp.n_actions)
+            chances = _log_chances(sharpness * q) + blind
             cells = chances.reshape(-1)[evidence.cell_key] * evidence.cell_count
             column = number * len(SHARPNESS) + place
             result[filled, column] = np.add.reduceat(cells, starts)
@@ -121,14 +122,16 @@ def _values(
 
 
 def _q(mdp: LabeledMDP, visited: Ints, reached: Bools, values: Floats, discount: float) -> Floats:
-    """Return float64[U, A] of the visited states."""
+    """Return float64[U, A] of the visited states, -inf for actions that they do not have."""
     worth = np.where(reached & (mdp.labels >= 0), 1.0, discount * values)
     pairs = (visited[:, None] * mdp.n_actions + np.arange(mdp.n_actions)).reshape(-1)
     counts = mdp.offsets[pairs + 1] - mdp.offsets[pairs]
     begins = np.cumsum(counts) - counts
     entry = np.repeat(mdp.offsets[pairs] - begins, counts) + np.arange(int(counts.sum()))
     each = mdp.probabilities[entry] * worth[mdp.successors[entry]]
-    return np.asarray(np.add.reduceat(each, begins).reshape(len(visited), mdp.n_actions))
+    result = np.full(len(pairs), -np.inf)
+    result[counts > 0] = np.add.reduceat(each, begins[counts > 0])
+    return result.reshape(len(visited), mdp.n_actions)
 
 
 def _log_chances(logits: Floats) -> Floats:

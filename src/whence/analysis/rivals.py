@@ -1,0 +1,129 @@
+"""Statements that the prior prefers and the demonstrations hardly do.
+
+A simpler machine is likelier beforehand. Where a rival explains what was seen as well, a statement
+that it denies was not learned from the demonstrations, however probable it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from whence._arrays import Floats
+from whence.analysis.claims import Stated
+from whence.analysis.facts import Answer, Fact
+from whence.analysis.plans import Plans
+from whence.analysis.routes import Course
+from whence.analysis.untested import MOST_STEPS, NEVER, Pairs, same
+from whence.analysis.wording import phrase, shown
+from whence.likelihood.steps import steps
+from whence.model.expert import Expert
+from whence.model.machine import RewardMachine
+
+HARDLY = 1.0  # nats: what speaks less for a statement hardly does
+MOST_RIVALS = 3  # plans that deny a statement, and are asked whether the steps tell
+LARGEST = 100_000  # states of a product up to which rivals are made up
+BARELY = "was hardly put to the test"
+
+
+def not_shown(
+    answer: Answer, pairs: Pairs, expert: Expert, most: int
+) -> tuple[frozenset[int], tuple[Fact, ...]]:
+    """Return which statements rest on the prior alone, by number, and say so.
+
+    These are the ones that a rival denies while the demonstrations speak for the heaviest plan
+    that they hold for by less than a nat. Rivals are the heaviest plans that a statement does not
+    hold for, and, since a sample may have missed them, machines that ask for one label more before
+    all else.
+
+    Args:
+        answer: what was stated.
+        pairs: each world with its demonstrations.
+        expert: who demonstrates.
+        most: states that a machine may have.
+    """
+    if sum(demos.n_steps for _, demos in pairs) > MOST_STEPS:
+        return frozenset(), ()
+    plans = answer.weighed.plans
+    asked = _Asked(plans, pairs, expert)
+    gated = _gated(answer, most)
+    extra = None if gated is None else _Asked(gated, pairs, expert)
+    found, facts = set(), {}
+    for number, each in enumerate(answer.every):
+        own = asked.likely(int(np.flatnonzero(each.holds)[0]))
+        rival = asked.rival(each, own, MOST_RIVALS)
+        if rival is None and extra is not None and each.claim.kind == "route":
+            rival = extra.rival(each, own, len(extra.plans))
+        if rival is not None:
+            found.add(number)
+            fact = _fact(each, rival, plans.alphabet)
+            facts[fact.text] = fact
+    return frozenset(found), tuple(facts.values())
+
+
+class _Asked:
+    """Plans, and how likely each makes every demonstrated step."""
+
+    def __init__(self, plans: Plans, pairs: Pairs, expert: Expert) -> None:
+        self.plans = plans
+        self._pairs, self._expert = pairs, expert
+        self._known: dict[int, Floats] = {}
+
+    def likely(self, at: int) -> Floats:
+        """Return float64[T], the log likelihood of each step under a plan."""
+        if at not in self._known:
+            who = replace(self._expert, discount=self.plans.discounts[at])
+            found = steps(self._pairs, self.plans.machines[at], who)
+            self._known[at] = found.log_likelihood
+        return self._known[at]
+
+    def rival(self, stated: Stated, own: Floats, most: int) -> tuple[Course, bool] | None:
+        """Return what a rival heads for and whether no step tells, or None if there is none."""
+        denied = np.flatnonzero(~stated.claim.test(self.plans))[:most]
+        for at in denied.tolist():
+            other = self.likely(at)
+            if _gained(own, other) < HARDLY:
+                return self.plans.courses[at], same(own, other)
+        return None
+
+
+def _gained(one: Floats, other: Floats) -> float:
+    """Return by how much all steps together are more probable; equal infinities are equal."""
+    with np.errstate(invalid="ignore"):
+        return float(np.where(one == other, 0.0, one - other).sum())
+
+
+def _gated(answer: Answer, most: int) -> Plans | None:
+    """Return the heaviest machine with one label that is asked for first, for each label."""
+    plans = answer.weighed.plans
+    machine = plans.machines[0].minimised()
+    size = machine.n_states * max(mdp.n_states for mdp in plans.worlds)
+    if machine.n_states >= most or size > LARGEST:
+        return None
+    gates = [gate(machine, column) for column in range(len(plans.alphabet))]
+    return Plans.of(plans.worlds, plans.alphabet, gates, [plans.discounts[0]] * len(gates))
+
+
+def gate(machine: RewardMachine, column: int) -> RewardMachine:
+    """Return a machine that is as another once a label was read.
+
+    Before, other labels pay nothing and change nothing, but for those that end everything in
+    the other machine's first state: they still do.
+    """
+    first = machine.transitions[0]
+    ends = ~machine.can_pay[first] & (machine.rewards[0] == 0)
+    transitions = np.vstack([np.where(ends, first + 1, 0), machine.transitions + 1])
+    rewards = np.vstack([np.zeros((1, len(first))), machine.rewards])
+    transitions[0, column] = 1
+    return RewardMachine(machine.alphabet, transitions, rewards)
+
+
+def _fact(stated: Stated, rival: tuple[Course, bool], alphabet: tuple[str, ...]) -> Fact:
+    other, never = rival
+    text = f"whether {stated.claim.text}"
+    if stated.claim.kind == "route":
+        wants = phrase(other.moves, shown(alphabet), by_start=other.by_start)
+        text = f"whether it wants {stated.claim.text}, or rather {wants},"
+    text += f" {NEVER if never else BARELY}"
+    return Fact("indifferent", text, 1.0, 0.0, stated.claim.labels)

@@ -1,0 +1,43 @@
+"""What the words mean that a reader may not know, a sentence each."""
+
+from __future__ import annotations
+
+from whence.report.html import Html, fill, join
+
+WORDS = {
+    "alpha": "How strictly the expert goes for the best: 0 is blind chance, and at a large one it "
+    "never takes an action that is worth less.",
+    "lapse": "The share of actions that the expert takes blindly, whatever they are worth.",
+    "discount": "What a reward is worth a step later, as a share of what it is worth now.",
+    "label sequence": "The labels of the states that were entered, in their order, blanks left "
+    "out: all that a machine knows of an episode.",
+    "nat": "The unit of logarithms to the base e: 3 nats more are odds of 20 to 1.",
+    "ladder": "An independent sampler of machines; where two of them agree, chance is no longer "
+    "what decides.",
+    "plan": "The labels that an agent heads for, in their order, if a machine pays it.",
+}
+
+
+def words() -> Html:
+    """Return the list of words."""
+    rows = (
+        fill(
+            '<dt id="word-{anchor}">{word}</dt><dd>{text}</dd>',
+            anchor=anchor_of(word),
+            word=word,
+            text=text,
+        )
+        for word, text in WORDS.items()
+    )
+    return fill('<h3 id="words">Words</h3><dl class="words">{all}</dl>', all=join(rows))
+
+
+def word(shown: str, name: str) -> Html:
+    """Return a text that leads to what a word means."""
+    return fill('<a href="#word-{anchor}">{shown}</a>', anchor=anchor_of(name), shown=shown)
+
+
+def anchor_of(name: str) -> str:
+    """Return the name of the place where a word is explained."""
+    assert name in WORDS
+    return name.replace(" ", "-")

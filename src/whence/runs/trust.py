@@ -1,0 +1,117 @@
+"""How far to trust a run: what was checked, and what to do about each doubt."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from whence.runs.result import Run
+from whence.search.diagnostics import MOST_ERRORS
+
+FOLDER = "RUN"  # where nobody said where the run is kept
+LONGER = 2  # times the steps that were made
+
+
+def checks(run: Run) -> tuple[str, ...]:
+    """Return what was checked and found in order: the search, the expert's model, the dynamics."""
+    return (_search(run), *_expert(run), _dynamics(run))
+
+
+def _search(run: Run) -> str:
+    if run.exact is not None:
+        return f"the search: all {sum(run.exact.machines):,} machines were scored"
+    sample = run.posterior
+    if sample is None:
+        return "the search: nothing, since the method gives no probabilities"
+    if sample.agreement is None:
+        return "the search: one ladder, which has nothing to be compared with"
+    return (
+        "the search: independent ladders agree, their frequencies at most "
+        f"{sample.agreement.largest:.1f} errors apart (up to {MOST_ERRORS:g} is chance)"
+    )
+
+
+def _expert(run: Run) -> list[str]:
+    given = [name for name in ("alpha", "lapse", "discount") if name not in run.inferred]
+    parts = []
+    if run.inferred:
+        parts.append(f"{' and '.join(run.inferred)} inferred")
+    if given:
+        parts.append(f"{', '.join(given)} taken as given")
+    if "alpha" in run.inferred and "discount" not in run.inferred:
+        parts.append("no other discount explains much more")
+    return [f"the expert: {'; '.join(parts)}"]
+
+
+def _dynamics(run: Run) -> str:
+    if any(mdp.unseen is not None for mdp, _ in run.job.pairs):
+        return "the dynamics: estimated from the log; what it never shows changes nothing"
+    return "the dynamics: the world's own"
+
+
+def cure(doubt: str, run: Run, folder: str | None = None) -> str:
+    """Return the command that does something about a doubt.
+
+    Args:
+        doubt: one of `run.doubts`.
+        run: what is doubted.
+        folder: where the run is kept.
+    """
+    kept = FOLDER if folder is None else folder
+    if "dynamics" in doubt or "state-action pairs" in doubt:
+        return shlex.join(["whence", "world", _world(run)])
+    if "discount" in doubt:
+        return _again(run, kept, ["--discount", "infer"])
+    if "one ladder" in doubt:
+        return _again(run, kept, ["--ladders", "2"])
+    if "can have produced" in doubt:
+        return _again(run, kept, ["--alpha", "infer"])
+    return longer(run, kept)
+
+
+def sampled(run: Run, folder: str | None = None) -> str:
+    """Return the command that does a run again with a method that gives probabilities."""
+    return _again(run, FOLDER if folder is None else folder, ["--method", "tempering"])
+
+
+def longer(run: Run, folder: str | None = None) -> str:
+    """Return the command that goes on with a run for as many steps again."""
+    kept = FOLDER if folder is None else folder
+    steps = max(LONGER * run.steps, getattr(run.settings, "warm_up", 0) * LONGER, 1)
+    return shlex.join(["whence", "resume", kept, "--steps", str(steps)])
+
+
+def _world(run: Run) -> str:
+    """Return what the user called the world."""
+    if run.manifest is None:
+        return "WORLD"
+    return run.manifest.inputs[0].world.name or "WORLD"
+
+
+def _again(run: Run, folder: str, options: Sequence[str]) -> str:
+    """Return the command of a run with one option changed and another folder."""
+    typed = None if run.manifest is None else run.manifest.command
+    if not typed or "infer" not in typed[:2]:
+        typed = ["whence", "infer", _world(run), "DEMOS", "-o", folder]
+    kept = _without(typed, options[0])
+    place = next((at for at, word in enumerate(kept) if word in ("-o", "--output")), None)
+    fresh = f"{folder.rstrip('/')}-2"
+    if place is None:
+        kept += ["-o", fresh]
+    else:
+        kept[place + 1] = fresh
+    return shlex.join([*kept, *options])
+
+
+def _without(words: Sequence[str], option: str) -> list[str]:
+    """Return a command without an option and its value."""
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word == option:
+            skip = True
+        elif not word.startswith(option + "="):
+            kept.append(word)
+    return kept

@@ -1,0 +1,135 @@
+"""Moves of an unknown expert that know which experts suit a machine.
+
+At a temperature, what a machine's likelihood and the prior say of log alpha and logit lapse is
+near normal, with a mean and a root of its covariance that follow from the machine's fit. When a
+machine or a discount changes, the expert is *carried along*: it stays as many deviations away from
+the new mean as it was from the old one. The map is one to one, and the ratio of the roots'
+determinants is its Jacobian. Between such moves an expert is *drawn anew* from a Student
+distribution around the mean. Mean and root depend on machine, discount and temperature alone, so
+that both are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from whence._arrays import Floats, Ints
+from whence.likelihood.fitting import Fitter, Normals, logit
+from whence.likelihood.posterior import Posterior
+from whence.search.machines import Machines
+from whence.search.unknowns import Experts, Unknowns
+
+FREEDOM = 5.0  # degrees of freedom of the Student distribution
+WIDER = 1.2  # its scale, in deviations
+
+
+@dataclass(frozen=True, eq=False)
+class Carrier:
+    """Carries experts along.
+
+    Attributes:
+        unknowns: what is known of the expert.
+        posteriors: one for each discount of the grid.
+    """
+
+    unknowns: Unknowns
+    posteriors: tuple[Posterior, ...]
+
+    @property
+    def useful(self) -> bool:
+        """Whether alpha or lapse is unknown, and fits can be made."""
+        known = self.unknowns
+        if known.alpha is not None and not 0 < known.alpha < math.inf:
+            return False
+        return known.alpha is None or known.lapse is None
+
+    def changed(
+        self, old: tuple[Machines, Experts], new: Machines, discount: Ints, temperatures: Floats
+    ) -> tuple[Experts, Floats]:
+        """Return experts for new machines and discounts, and float64[B], the log Jacobian.
+
+        Args:
+            old: machines and their experts.
+            new: as many machines.
+            discount: int64[B], the new places in the grid.
+            temperatures: float64[B].
+        """
+        machines, experts = old
+        before = self.normals(machines, experts.discount, temperatures)
+        after = self.normals(new, discount, temperatures)
+        place = _place(experts)
+        moved = after.at(before.standard(place))
+        log_q = after.log_volume - before.log_volume
+        return self._experts(moved, experts, discount), log_q + self._slope(moved, place)
+
+    def drawn(
+        self, rng: np.random.Generator, machines: Machines, experts: Experts, temperatures: Floats
+    ) -> tuple[Experts, Floats]:
+        """Return experts drawn anew, and float64[B], log q(old | new) - log q(new | old)."""
+        expected = self.normals(machines, experts.discount, temperatures)
+        place = _place(experts)
+        shape = place.shape
+        heavy = np.sqrt(rng.chisquare(FREEDOM, shape[0]) / FREEDOM)
+        standard = WIDER * rng.normal(size=shape) / heavy[:, None]
+        moved = expected.at(standard)
+        free = self._free
+        now = (expected.standard(place) * free / WIDER) ** 2
+        then = (standard * free / WIDER) ** 2
+        power = (FREEDOM + free.sum()) / 2
+        log_q = power * (
+            np.log1p(then.sum(axis=1) / FREEDOM) - np.log1p(now.sum(axis=1) / FREEDOM)
+        )
+        moved = np.where(free > 0, moved, place)
+        return self._experts(moved, experts, experts.discount), log_q + self._slope(moved, place)
+
+    def fitted(self, machines: Machines, experts: Experts, discount: Ints) -> Experts:
+        """Return the experts that fit machines best at discounts, with what is known as it was."""
+        expected = self.normals(machines, discount, np.ones(machines.size))
+        return self._experts(expected.mean, experts, discount)
+
+    def normals(self, machines: Machines, discount: Ints, temperatures: Floats) -> Normals:
+        """Return what is expected of the experts of machines, at discounts and temperatures."""
+        transitions, rewards = machines.tables(self.posteriors[0].levels)
+        fits = self._fitter.fits(transitions, rewards, discount)
+        return self._fitter.tempered(fits, 1 / temperatures)
+
+    @cached_property
+    def _fitter(self) -> Fitter:
+        known = self.unknowns
+        return Fitter(
+            self.posteriors,
+            known.alpha_prior if known.alpha is None else known.alpha,
+            known.lapse_prior if known.lapse is None else known.lapse,
+        )
+
+    @property
+    def _free(self) -> Floats:
+        """float64[2]: 1 where log alpha and lapse are unknown."""
+        return self._fitter.free
+
+    def _experts(self, place: Floats, old: Experts, discount: Ints) -> Experts:
+        """Return experts at places, with what is known as it was."""
+        free = self._free > 0
+        with np.errstate(over="ignore"):
+            alpha, lapse = np.exp(place[:, 0]), 1 / (1 + np.exp(-place[:, 1]))
+        return Experts(alpha if free[0] else old.alpha, lapse if free[1] else old.lapse, discount)
+
+    def _slope(self, new: Floats, old: Floats) -> Floats:
+        """Return float64[B], the log of how much denser lapses lie at new places than at old."""
+        if not self._free[1]:
+            return np.zeros(len(new))
+        return np.asarray(_log_weight(new[:, 1]) - _log_weight(old[:, 1]))
+
+
+def _log_weight(z: Floats) -> Floats:
+    """Return the log of lapse (1 - lapse), the slope of the lapse by its logit."""
+    return np.asarray(-np.abs(z) - 2 * np.log1p(np.exp(-np.abs(z))))
+
+
+def _place(experts: Experts) -> Floats:
+    """Return float64[B, 2], log alpha and logit lapse."""
+    return np.stack([np.log(experts.alpha), logit(experts.lapse)], axis=1)

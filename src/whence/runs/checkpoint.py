@@ -24,8 +24,10 @@ from whence.runs.walk import Walk
 from whence.search.method import Row
 from whence.search.tape import Tape
 
-TAG = "whence/checkpoint/3"
-READ = ("whence/checkpoint/1", "whence/checkpoint/2", TAG)  # what older ones lack is filled in
+TAG = "whence/checkpoint/4"
+READ = tuple(
+    f"whence/checkpoint/{number}" for number in range(1, 5)
+)  # what older ones lack is filled in
 NAME = "checkpoint.npz"
 STEPS = "steps"
 HEADER = "header"
@@ -176,7 +178,8 @@ def _upgraded(fields: arrays.Arrays, fresh: Walk) -> arrays.Arrays:
 
     In `whence/checkpoint/1` annealing kept rewards in the place of their levels, beside the
     scores, and did not repeat the expert, which is filled in from the job. Up to
-    `whence/checkpoint/2` there was no finder, and rounds of the warm-up were all of one length.
+    `whence/checkpoint/2` there was no finder, and rounds of the warm-up were all of one length;
+    up to `whence/checkpoint/3` there was no census, and such runs go on without.
     """
     result = dict(fields)
     if "state.current.rewards" in fields:
@@ -194,6 +197,10 @@ def _upgraded(fields: arrays.Arrays, fresh: Walk) -> arrays.Arrays:
         result["state.seeking.ladder"] = np.array(len(result["state.replica"]))
         result["state.round"] = np.array(fresh.state.round)
         result["state.turn"] = result["state.step"] + fresh.state.round
+    if "state.replica" in fields and "state.weighed" not in fields:
+        for name in ("census", "weighed", "alone", "drawn"):
+            result |= flattened(getattr(fresh.state, name), f"state.{name}")
+        result["state.weighed"] = np.array(-1)
     return result
 
 

@@ -71,6 +71,10 @@ def result_document(run: Run) -> dict[str, Any]:
         "posterior": posterior_document(run),
         "arrows": arrows_document(run),
         "telling": open_questions_document(run),
+        "log_evidence": [
+            {"states": n, "value": value, "error": error}
+            for n, (value, error) in run.log_evidence.items()
+        ],
         "exact": exact_document(run),
     }
 

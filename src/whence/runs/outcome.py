@@ -73,6 +73,7 @@ def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
         certainty=certainty,
         open_questions=questions,
         exact=finding.exact,
+        log_evidence=dict(finding.log_evidence),
         manifest=None if search.keeper is None else search.keeper.manifest,
     )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,8 +21,6 @@ from whence.model.prior import Prior, checked_levels
 from whence.runs.job import Job
 from whence.runs.manifest import Manifest
 from whence.search.draws import Draws, Exact
-
-EVIDENCE_ERROR = 1e-6  # of exact log evidence: what each machine's log likelihood may be off
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,6 +69,9 @@ class Run:
         certainty: how sure each arrow of the best machine is.
         open_questions: the shortest label sequences that are still open, and where to settle them.
         exact: what is known of all machines together, where every one was scored.
+        log_evidence: the log of P(D | n) and its error, by the number of states: likelihoods, at
+            the run's temperature, averaged over the prior of each size, and over that of the
+            expert where it is unknown. Sizes that a sample hardly met are left out.
         manifest: of the folder that the run was read from or is kept in, or None.
     """
 
@@ -91,6 +93,7 @@ class Run:
     certainty: tuple[Certainty, ...] = ()
     open_questions: tuple[OpenQuestion, ...] = ()
     exact: Exact | None = None
+    log_evidence: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     manifest: Manifest | None = None
 
     @cached_property
@@ -169,18 +172,6 @@ class Run:
     def notes(self) -> tuple[str, ...]:
         """What the demonstrations would allow to ask for and was not, in words."""
         return self.job.notes
-
-    @property
-    def log_evidence(self) -> dict[int, tuple[float, float]]:
-        """The log of P(D | n) and its error, by the number of states; empty for a sample.
-
-        Likelihoods, at the run's temperature, averaged over the prior of each size, and over
-        that of the expert where it is unknown.
-        """
-        if self.exact is None:
-            return {}
-        values = zip(self.exact.sizes, self.exact.log_evidence.tolist(), strict=True)
-        return {n: (value, EVIDENCE_ERROR) for n, value in values}
 
     @property
     def inferred(self) -> tuple[str, ...]:

@@ -18,13 +18,14 @@ from functools import cached_property
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.likelihood.fitting import Fitter, Normals, logit
+from whence.likelihood.fitting import Fits, Fitter, Normals, logit
 from whence.likelihood.posterior import Posterior
 from whence.search.machines import Machines
 from whence.search.unknowns import Experts, Unknowns
 
 FREEDOM = 5.0  # degrees of freedom of the Student distribution
 WIDER = 1.2  # its scale, in deviations
+FROM_PRIOR = 0.1  # how often an expert that is proposed with a machine comes from the prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,40 +62,81 @@ class Carrier:
         machines, experts = old
         before = self.normals(machines, experts.discount, temperatures)
         after = self.normals(new, discount, temperatures)
-        place = _place(experts)
+        place = places(experts)
         moved = after.at(before.standard(place))
         log_q = after.log_volume - before.log_volume
-        return self._experts(moved, experts, discount), log_q + self._slope(moved, place)
+        return self.at(moved, experts, discount), log_q + self._slope(moved, place)
 
     def drawn(
         self, rng: np.random.Generator, machines: Machines, experts: Experts, temperatures: Floats
     ) -> tuple[Experts, Floats]:
         """Return experts drawn anew, and float64[B], log q(old | new) - log q(new | old)."""
         expected = self.normals(machines, experts.discount, temperatures)
-        place = _place(experts)
-        shape = place.shape
-        heavy = np.sqrt(rng.chisquare(FREEDOM, shape[0]) / FREEDOM)
-        standard = WIDER * rng.normal(size=shape) / heavy[:, None]
-        moved = expected.at(standard)
-        free = self._free
-        now = (expected.standard(place) * free / WIDER) ** 2
-        then = (standard * free / WIDER) ** 2
-        power = (FREEDOM + free.sum()) / 2
-        log_q = power * (
-            np.log1p(then.sum(axis=1) / FREEDOM) - np.log1p(now.sum(axis=1) / FREEDOM)
+        old = places(experts)
+        new = np.where(self._free > 0, expected.at(_student(rng, old.shape)), old)
+        log_q = self.log_student(expected, old) - self.log_student(expected, new)
+        return self.at(new, experts, experts.discount), log_q + self._slope(new, old)
+
+    def proposed(self, rng: np.random.Generator, expected: Normals) -> Floats:
+        """Return float64[B, 2], places drawn around what is expected; one in ten from the prior.
+
+        A likelihood may have a second peak, such as a greedy expert who lapses often: whoever
+        stands there must be drawn now and then, or would not be left for long.
+        """
+        shape = expected.mean.shape
+        near = expected.at(_student(rng, shape))
+        far = places(self.unknowns.sample(rng, shape[0]))
+        place = np.where(rng.random((shape[0], 1)) < FROM_PRIOR, far, near)
+        return np.where(self._free > 0, place, expected.mean)
+
+    def log_proposed(self, expected: Normals, place: Floats) -> Floats:
+        """Return float64[B], the log density of places that are proposed."""
+        count = self._free.sum()
+        unit = math.lgamma((FREEDOM + count) / 2) - math.lgamma(FREEDOM / 2)
+        unit -= count * (math.log(FREEDOM * math.pi) / 2 + math.log(WIDER))
+        near = self.log_student(expected, place) + unit
+        far = self.log_prior_at(place) - self._log_normaliser
+        return np.asarray(np.logaddexp(math.log1p(-FROM_PRIOR) + near, math.log(FROM_PRIOR) + far))
+
+    @property
+    def _log_normaliser(self) -> float:
+        """The log of the integral of the prior over what is unknown."""
+        known = self.unknowns
+        return (known.alpha_prior.log_normaliser if known.alpha is None else 0.0) + (
+            known.lapse_prior.log_normaliser if known.lapse is None else 0.0
         )
-        moved = np.where(free > 0, moved, place)
-        return self._experts(moved, experts, experts.discount), log_q + self._slope(moved, place)
+
+    def log_student(self, expected: Normals, place: Floats) -> Floats:
+        """Return float64[B], the log density of places that are drawn, but for a constant."""
+        free = self._free
+        away = (expected.standard(place) * free / WIDER) ** 2
+        power = (FREEDOM + free.sum()) / 2
+        return np.asarray(-power * np.log1p(away.sum(axis=1) / FREEDOM) - expected.log_volume)
+
+    def log_prior_at(self, place: Floats) -> Floats:
+        """Return float64[B], the log prior of experts, by log alpha and logit lapse."""
+        size = len(place)
+        nothing = Experts(np.ones(size), np.zeros(size), np.zeros(size, dtype=np.int64))
+        experts = self.at(place, nothing, nothing.discount)
+        lapses = _log_weight(place[:, 1]) if self._free[1] > 0 else 0.0
+        return np.asarray(self.unknowns.log_prior(experts) + lapses)
 
     def fitted(self, machines: Machines, experts: Experts, discount: Ints) -> Experts:
         """Return the experts that fit machines best at discounts, with what is known as it was."""
         expected = self.normals(machines, discount, np.ones(machines.size))
-        return self._experts(expected.mean, experts, discount)
+        return self.at(expected.mean, experts, discount)
 
     def normals(self, machines: Machines, discount: Ints, temperatures: Floats) -> Normals:
         """Return what is expected of the experts of machines, at discounts and temperatures."""
+        return self.tempered(self.fits(machines, discount), temperatures)
+
+    def fits(self, machines: Machines, discount: Ints) -> Fits:
+        """Return the experts that fit machines best at discounts, int64[B]."""
         transitions, rewards = machines.tables(self.posteriors[0].levels)
-        fits = self._fitter.fits(transitions, rewards, discount)
+        return self._fitter.fits(transitions, rewards, discount)
+
+    def tempered(self, fits: Fits, temperatures: Floats) -> Normals:
+        """Return what is expected of experts at temperatures, float64[B]."""
         return self._fitter.tempered(fits, 1 / temperatures)
 
     @cached_property
@@ -111,7 +153,7 @@ class Carrier:
         """float64[2]: 1 where log alpha and lapse are unknown."""
         return self._fitter.free
 
-    def _experts(self, place: Floats, old: Experts, discount: Ints) -> Experts:
+    def at(self, place: Floats, old: Experts, discount: Ints) -> Experts:
         """Return experts at places, with what is known as it was."""
         free = self._free > 0
         with np.errstate(over="ignore"):
@@ -125,11 +167,17 @@ class Carrier:
         return np.asarray(_log_weight(new[:, 1]) - _log_weight(old[:, 1]))
 
 
+def _student(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Return float64[B, 2], drawn from the Student distribution, in deviations."""
+    heavy = np.sqrt(rng.chisquare(FREEDOM, shape[0]) / FREEDOM)
+    return np.asarray(WIDER * rng.normal(size=shape) / heavy[:, None])
+
+
 def _log_weight(z: Floats) -> Floats:
     """Return the log of lapse (1 - lapse), the slope of the lapse by its logit."""
     return np.asarray(-np.abs(z) - 2 * np.log1p(np.exp(-np.abs(z))))
 
 
-def _place(experts: Experts) -> Floats:
+def places(experts: Experts) -> Floats:
     """Return float64[B, 2], log alpha and logit lapse."""
     return np.stack([np.log(experts.alpha), logit(experts.lapse)], axis=1)

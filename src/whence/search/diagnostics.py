@@ -69,7 +69,8 @@ class Frequencies:
 def frequencies(classes: Ints, ladder: Ints, n_classes: int) -> Frequencies:
     """Return how exact class frequencies are.
 
-    Classes of less than 1% take the effective sample size of the slowest of the others.
+    Classes of less than 1% take the effective sample size of all of them together, or that of
+    the slowest of the others where it is smaller.
 
     Args:
         classes: int64[M], the class of each draw; those of a ladder in order of time.
@@ -82,7 +83,8 @@ def frequencies(classes: Ints, ladder: Ints, n_classes: int) -> Frequencies:
     common = np.flatnonzero(share >= COMMON)
     each = np.array([ess(chains == number) for number in common])
     smallest = float(each.min()) if len(each) else float(chains.size)
-    worth = np.full(n_classes, smallest)
+    rare = ~np.isin(chains, common)
+    worth = np.full(n_classes, min(smallest, ess(rare)) if rare.any() else smallest)
     worth[common] = each
     errors = np.sqrt(share * (1 - share) / worth)
     if len(chains) == 1:

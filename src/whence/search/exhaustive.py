@@ -36,6 +36,7 @@ from whence.search.settings import Exhaustive
 from whence.search.tape import Tape
 from whence.search.target import Chains
 
+EVIDENCE_ERROR = 1e-6  # of exact log evidence: what each machine's log likelihood may be off
 FINE = 1e-6  # nats, the error allowed in the log likelihood of a machine that is kept
 TIE = 2 * FINE  # scores this close are equal
 WORTH_REFINING = 25.0  # nats below the heaviest
@@ -118,7 +119,10 @@ class ExactEnumeration(Method[Exhaustive, State, Kept]):
             raise ArgumentError(_nothing(state))
         found = draws(state, self._target) if state.complete else None
         known = None if found is None else exact(state, found, self._target.prior)
-        return Finding(self._heaviest(state), self.evaluations(state), found, known)
+        evidence = {} if known is None else _by_size(known)
+        return Finding(
+            self._heaviest(state), self.evaluations(state), found, known, log_evidence=evidence
+        )
 
     def ended(self, state: State, records: Tape[Chains]) -> str | None:
         """Stop when every machine was scored."""
@@ -297,6 +301,12 @@ def _expert(target: Scorer, transitions: Ints, rewards: Floats) -> Expert:
     if not isinstance(target, Integrated):
         return target.expert
     return target.middle(transitions, rewards)
+
+
+def _by_size(known: Exact) -> dict[int, tuple[float, float]]:
+    """Return the log evidence of each size, and its error."""
+    values = zip(known.sizes, known.log_evidence.tolist(), strict=True)
+    return {n: (value, EVIDENCE_ERROR) for n, value in values}
 
 
 def exact(state: State, found: Draws, prior: Prior) -> Exact:

@@ -8,6 +8,8 @@ step tells beyond that is its `Info`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -54,6 +56,7 @@ class Finding(NamedTuple):
         draws: machines with their weights in the posterior, where the method knows them.
         exact: what is known of all machines together, where every one was scored.
         doubts: what speaks against the result, in words.
+        log_evidence: log P(D | n) and its error, by the number of states.
     """
 
     best: Found
@@ -61,6 +64,7 @@ class Finding(NamedTuple):
     draws: Draws | None = None
     exact: Exact | None = None
     doubts: tuple[str, ...] = ()
+    log_evidence: Mapping[int, tuple[float, float]] = MappingProxyType({})
 
 
 class Stepped(Protocol):

@@ -94,3 +94,23 @@ def another(rng: np.random.Generator, entries: Ints, chosen: Bools, among: int) 
         return entries.copy()
     turned = entries + rng.integers(1, among, size=entries.shape)
     return np.where(chosen, turned % among, entries)
+
+
+def single_changes(machine: Machines, levels: tuple[float, ...]) -> Machines:
+    """Return every machine that differs in one target or in one pay."""
+    n, m = int(machine.n_states[0]), machine.transitions.shape[2]
+    targets, paid = machine.transitions[0], machine.paid[0]
+    y, s, z = (a.reshape(-1) for a in np.meshgrid(range(n), range(m), range(n), indexing="ij"))
+    kept = targets[y, s] != z
+    y, s, z = y[kept], s[kept], z[kept]
+    v, t, g = (
+        a.reshape(-1) for a in np.meshgrid(range(n), range(m), range(len(levels)), indexing="ij")
+    )
+    kept = paid[v, t] != g
+    v, t, g = v[kept], t[kept], g[kept]
+    size = len(y) + len(v)
+    transitions = np.repeat(targets[None], size, axis=0)
+    pays = np.repeat(paid[None], size, axis=0)
+    transitions[np.arange(len(y)), y, s] = z
+    pays[len(y) + np.arange(len(v)), v, t] = g
+    return Machines(transitions, pays, np.full(size, n))

@@ -10,12 +10,16 @@ import numpy as np
 from whence._arrays import Ints
 from whence.search import diagnostics, functionals, tempering
 from whence.search.draws import Draws
+from whence.search.evidence import log_evidence
 from whence.search.method import Finding, Found, Method, Row, best_of, within
 from whence.search.problem import Problem
+from whence.search.recalling import Recaller
 from whence.search.seeking import Seeker
 from whence.search.settings import Tempering
 from whence.search.tape import Tape, mapped
 from whence.search.target import Chains
+
+SAME_MODE = 3.0  # nats below the best at which a search of its own has found the same
 
 Records = Tape[Chains]
 
@@ -24,6 +28,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
     """The default method: the coldest chains of several ladders are samples of the posterior."""
 
     settings_type = Tempering
+    _made: Recaller | None = None
 
     def init(self, rng: np.random.Generator) -> tempering.State:
         """Return the ladders before the first step."""
@@ -50,15 +55,29 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         """Take a turn of the finders, advance every chain by one move, and swap neighbours."""
         target, settings = self.problem.target(), self.settings
         state = tempering.sought(rng, state, target, settings, self._seeker)
-        return tempering.step(rng, state, target, settings)
+        state, info = tempering.step(rng, state, target, settings)
+        if state.census.size:
+            state = tempering.recalled(rng, state, target, self._recaller(state))
+        return state, info
+
+    def _recaller(self, state: tempering.State) -> Recaller:
+        """Return what draws from the census of a state, made once."""
+        if self._made is None or self._made.census is not state.census:
+            self._made = Recaller(self.problem.target(), state.census, state.temperatures[0])
+        return self._made
 
     def finish(self, state: tempering.State, records: Records) -> Finding:
         """Return the best machine, the samples, and what speaks against them."""
+        found = draws(records, self.problem, self.settings.ladders)
+        evidence = {}
+        if found is not None and state.census.size:
+            evidence = log_evidence(self.problem, state.census, found)
         return Finding(
             self.best(state),
             self.evaluations(state),
-            draws=draws(records, self.problem),
+            draws=found,
             doubts=tuple(doubts(state, records, self.problem, self.settings)),
+            log_evidence=evidence,
         )
 
     def ended(self, state: tempering.State, records: Records) -> str | None:
@@ -90,17 +109,23 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
 
     def evaluations(self, state: tempering.State) -> int:
         """Return one machine a chain and step, one to begin with, and those of the finders."""
-        return state.chains.size * (state.step + 1) + state.seeking.evaluations
+        return (
+            state.chains.size * (state.step + 1)
+            + state.seeking.evaluations
+            + max(state.weighed, 0)
+        )
 
     def record(self, state: tempering.State) -> Chains | None:
-        """Return the coldest chains, L of them, once the warm-up is over."""
+        """Return the samples of a step, once the warm-up is over: the ladders' in turn."""
         if state.warm < 0:
             return None
+        if state.drawn.size:
+            return state.drawn
         return state.chains.rows(np.arange(self.settings.ladders) * self.settings.rungs)
 
     def recorded(self, state: tempering.State) -> Chains:
-        """Return as many chains as `record` keeps."""
-        return state.best
+        """Return chains such as `record` keeps, however many."""
+        return state.best.rows(np.zeros(0, dtype=np.int64))
 
     def details(self, state: tempering.State) -> dict[str, Any]:
         """Return how the ladders do."""
@@ -135,6 +160,9 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
             for part in (found.beam, found.waiting)
         ) or len(found.stage) != len(found.beam.score):
             return False
+        ladders = self.settings.ladders
+        if block is not None and block.log_prior.shape[1] % ladders:
+            return False
         replicas = np.sort(state.replica, axis=1) == np.arange(state.replica.shape[1])
         return bool(replicas.all()) and all(
             within(chains.machines.transitions, space.largest)
@@ -165,9 +193,10 @@ def _early_doubts(state: tempering.State, problem: Problem, settings: Tempering)
             "or a lapse above 0"
         )
     gap = tempering.apart(problem.target().score(state.best))
-    if gap > tempering.SAME_SCORE:
+    if gap > tempering.same_score(problem.target()):
         found.append(f"the ladders' best machines differ by {gap:.2f} nats")
-    if settings.rungs > 1 and int(state.trips.min()) < settings.trips:
+    searched = bool((state.alone >= problem.target().score(state.best).max() - SAME_MODE).all())
+    if settings.rungs > 1 and int(state.trips.min()) < settings.trips and not searched:
         found.append(
             f"a ladder made {int(state.trips.min())} round trips from hot to cold, fewer than "
             f"{settings.trips}"
@@ -178,7 +207,7 @@ def _early_doubts(state: tempering.State, problem: Problem, settings: Tempering)
 def _late_doubts(records: Records, problem: Problem, settings: Tempering) -> list[str]:
     """Return what all the samples tell: that takes a while, and is asked for last."""
     found = []
-    codes = _codes(records, problem)
+    codes = _codes(records, problem, settings.ladders)
     apart = diagnostics.disagreement(codes.T) if settings.ladders > 1 else 0.0
     if apart > diagnostics.MOST_ERRORS:
         found.append(f"the ladders' frequencies of a machine are {apart:.1f} errors apart")
@@ -198,13 +227,12 @@ def _due(step: int, kept: int, every: int) -> bool:
     return rest == 0 and kept >= every and spans % unit == 0
 
 
-def draws(records: Records, problem: Problem) -> Draws | None:
+def draws(records: Records, problem: Problem, ladders: int) -> Draws | None:
     """Return what the coldest chains visited, ladder by ladder, in order of time."""
     if not len(records):
         return None
     together = _stacked(records)
-    size = len(records)
-    ladders = together.size // size
+    size = together.size // ladders
     order = np.arange(size * ladders).reshape(size, ladders).T.reshape(-1)
     chains = together.rows(order)
     transitions, rewards = chains.machines.tables(problem.target().space.levels)
@@ -223,7 +251,7 @@ def draws(records: Records, problem: Problem) -> Draws | None:
     )
 
 
-def _codes(records: Records, problem: Problem) -> Ints:
+def _codes(records: Records, problem: Problem, ladders: int) -> Ints:
     """Return int64[N, L]: one number for each machine, however its states are labelled."""
     machines = _stacked(records).machines
     posterior = problem.posteriors[0]
@@ -232,7 +260,7 @@ def _codes(records: Records, problem: Problem) -> Ints:
     rows = np.concatenate([table.reshape(size, -1) for table in tables], axis=1)
     rows = np.ascontiguousarray(rows.astype(np.float64))
     _, codes = np.unique(rows.view(f"V{rows.shape[1] * 8}").reshape(-1), return_inverse=True)
-    return np.asarray(codes.reshape(len(records), -1))
+    return np.asarray(codes.reshape(-1, ladders))
 
 
 def _stacked(records: Records) -> Chains:

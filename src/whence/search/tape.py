@@ -16,14 +16,14 @@ import numpy as np
 from whence._arrays import Ints
 
 BLOCK = 1_000
-MOST = 100_000
+MOST = 100_000  # items of two rows each, or fewer of more
 _KINDS = (np.int8, np.int16, np.int32, np.int64)
 
 T = TypeVar("T")
 
 
 class Tape(Generic[T]):
-    """Items in order, at most `MOST` of them, evenly spaced.
+    """Items in order, at most so many that they have 2 `MOST` rows, evenly spaced.
 
     Attributes:
         offered: how many items were appended so far.
@@ -34,6 +34,7 @@ class Tape(Generic[T]):
         self, blocks: list[T] | None = None, *, offered: int | None = None, every: int = 1
     ) -> None:
         self._like: T | None = blocks[0] if blocks else None
+        self._rows = (*_shape(blocks[0]), 1)[1] if blocks else 2
         self._blocks: list[T] = [mapped(_narrow, block) for block in blocks or []]
         self._open: list[T] = []
         self._packed = sum(_length(block) for block in self._blocks)
@@ -48,13 +49,19 @@ class Tape(Generic[T]):
         """int64[N], which of the items offered are kept, from 0."""
         return np.arange(len(self), dtype=np.int64) * self.every
 
+    @property
+    def _most(self) -> int:
+        """How many items are kept, at most."""
+        return min(MOST, max(2 * MOST // max(self._rows, 1), 1))
+
     def append(self, item: T) -> None:
         """Offer an item; it is kept if its turn has come."""
         if self.offered % self.every == 0:
-            self._like = item if self._like is None else self._like
+            if self._like is None:
+                self._like, self._rows = item, (*_shape(item), 1)[0]
             self._open.append(item)
         self.offered += 1
-        if len(self) > MOST:
+        if len(self) > self._most:
             self._halve()
         elif len(self._open) == BLOCK:
             self._pack()
@@ -112,4 +119,9 @@ def _joined(like: Any, *arrays: Any) -> Any:
 
 
 def _length(block: Any) -> int:
-    return len(block) if isinstance(block, np.ndarray) else _length(block[0])
+    return _shape(block)[0]
+
+
+def _shape(block: Any) -> tuple[int, ...]:
+    """Return the shape of the first array of an item or a block."""
+    return block.shape if isinstance(block, np.ndarray) else _shape(block[0])

@@ -65,6 +65,16 @@ class Chains(NamedTuple):
         )
 
 
+def stacked(parts: list[Chains]) -> Chains:
+    """Return all of them one after the other."""
+    return Chains(
+        Machines(*map(np.concatenate, zip(*(part.machines for part in parts), strict=True))),
+        Experts(*map(np.concatenate, zip(*(part.experts for part in parts), strict=True))),
+        np.concatenate([part.log_likelihood for part in parts]),
+        np.concatenate([part.log_prior for part in parts]),
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Target:
     """The posterior over machines and experts.
@@ -124,12 +134,12 @@ class Target:
 
         A machine of n states has (n - 1)! copies, each as likely.
         """
-        more = self._log_copies[chains.machines.n_states] if len(self.space.sizes) > 1 else 0.0
+        more = self.log_copies[chains.machines.n_states] if len(self.space.sizes) > 1 else 0.0
         with np.errstate(invalid="ignore"):
             score = chains.log_likelihood / self.temperature + chains.log_prior + more
         return np.where(np.isfinite(chains.log_prior), score, -np.inf)
 
     @cached_property
-    def _log_copies(self) -> Floats:
+    def log_copies(self) -> Floats:
         """float64[n + 1]: the log of how many labelled copies a machine of each size has."""
         return np.array([math.lgamma(max(n, 1)) for n in range(self.space.largest + 1)])

@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
-from whence.search import changing, ladder
+from whence.search import census, changing, ladder
+from whence.search.census import Census
 from whence.search.moves import MOVES, usable
+from whence.search.recalling import Recaller
 from whence.search.seeking import Seeker, Seeking
 from whence.search.settings import Tempering
 from whence.search.target import Chains, Target
@@ -25,6 +27,8 @@ SPREAD_SHARE = 0.1
 SMALL_SPREAD = 200.0  # nats
 UNBALANCED = 0.25  # how far apart the rejection rates of neighbours may be
 SAME_SCORE = 0.02  # scores this close are of equally good machines
+SAME_WITH_EXPERT = 1.0  # the same where experts are drawn, and no two draws are alike
+DRAWN = 8  # samples of each ladder and step where there is a census
 LEAST_SHARE = 0.03  # of each kind of move
 
 
@@ -50,6 +54,11 @@ class State:
         seeking: where the finders are.
         round: how many steps this round of the warm-up has.
         turn: the step at which it ends.
+        census: machines near the best in weight, once the warm-up is over.
+        weighed: machines that the census took; -1 where none is taken, as in runs that were begun
+            before there was one.
+        alone: float64[L], the score that each ladder reached before it heard of the others.
+        drawn: the samples of this step where there is a census, the ladders' in turn.
     """
 
     step: int
@@ -69,6 +78,10 @@ class State:
     seeking: Seeking
     round: int
     turn: int
+    census: Census
+    weighed: int
+    alone: Floats
+    drawn: Chains
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +130,10 @@ def init(rng: np.random.Generator, target: Target, settings: Tempering, seeking:
         seeking=seeking,
         round=settings.pace,
         turn=settings.pace,
+        census=census.empty(target.space),
+        weighed=0,
+        alone=np.full(ladders, -np.inf),
+        drawn=chains.rows(np.zeros(0, dtype=np.int64)),
     )
 
 
@@ -147,8 +164,9 @@ def sought(
         state = started(state, target, found, np.array([ladder_now * settings.rungs]))
     if not seeking.over(settings):
         return state
-    best = state.best.rows(np.array([target.score(state.best).argmax()]))
-    state = started(state, target, best, np.arange(state.chains.size))
+    alone = target.score(state.best)
+    best = state.best.rows(np.array([alone.argmax()]))
+    state = replace(started(state, target, best, np.arange(state.chains.size)), alone=alone)
     return replace(_counted_afresh(state), round=settings.pace, turn=state.step + settings.pace)
 
 
@@ -190,10 +208,31 @@ def step(
         seeking=state.seeking,
         round=state.round,
         turn=state.turn,
+        census=state.census,
+        weighed=state.weighed,
+        alone=state.alone,
+        drawn=state.drawn,
     )
     return adapted(following, target, settings), Info(
         state.moves[number], proposed, log_ratio, accepted
     )
+
+
+def recalled(rng: np.random.Generator, state: State, target: Target, recaller: Recaller) -> State:
+    """Draw chains anew among the machines of the census, once the warm-up is over.
+
+    The coldest chains are drawn anew several times, and each time they are samples.
+    """
+    ladders, rungs = state.temperatures.shape
+    chains = recaller.step(rng, state.chains, np.tile(np.arange(rungs), ladders))
+    cold = np.arange(ladders) * rungs
+    drawn = recaller.several(rng, chains.rows(cold), 0, DRAWN)
+    last = drawn.rows(np.arange(drawn.size - ladders, drawn.size))
+    where = np.zeros(chains.size, dtype=np.bool_)
+    where[cold] = True
+    chains = chains.replaced(last.rows(np.repeat(np.arange(ladders), rungs)), where)
+    best = _better(target, state.best, _best(target, chains, ladders))
+    return replace(state, chains=chains, best=best, drawn=drawn)
 
 
 def acceptance(old: Chains, new: Chains, temperatures: Floats, log_q: Floats) -> Floats:
@@ -212,7 +251,7 @@ def adapted(state: State, target: Target, settings: Tempering) -> State:
     Each round is twice as long as the one before, so that the last one, in which the chains have
     settled, decides. The warm-up ends after `warm_up` steps, once all finders are over, all
     ladders have found equally good machines, and all neighbours swap about equally often or a
-    round took an eighth of all steps; or else after half of all steps.
+    round took twice as long as the shortest warm-up; or else after half of all steps.
     """
     half = state.step >= settings.steps // 2
     if state.warm >= 0 or (state.step < state.turn and not half):
@@ -222,11 +261,16 @@ def adapted(state: State, target: Target, settings: Tempering) -> State:
     shares = LEAST_SHARE + rate / rate.sum()
     found = state.seeking.over(settings)
     balanced = apart(rejection) <= UNBALANCED if len(rejection) else True
-    agreed = state.step >= settings.warm_up and apart(target.score(state.best)) < SAME_SCORE
-    ended = half or (found and agreed and (balanced or state.round >= settings.steps // 8))
+    agreed = state.step >= settings.warm_up and apart(target.score(state.best)) < same_score(
+        target
+    )
+    ended = half or (found and agreed and (balanced or state.round >= 2 * settings.warm_up))
     longer = 2 * state.round if found else state.round
+    members, weighed = _census(state, target) if ended else (state.census, state.weighed)
     return replace(
         _counted_afresh(state),
+        census=members,
+        weighed=weighed,
         warm=state.step if ended else -1,
         temperatures=np.tile(
             ladder.respaced(state.temperatures[0], rejection), (settings.ladders, 1)
@@ -239,6 +283,15 @@ def adapted(state: State, target: Target, settings: Tempering) -> State:
     )
 
 
+def _census(state: State, target: Target) -> tuple[Census, int]:
+    """Return the machines near the best in weight, and how many were weighed to find them."""
+    wanted = state.weighed >= 0 and census.possible(target)
+    if not wanted or not np.isfinite(state.best.log_likelihood).any():
+        return state.census, state.weighed
+    seeds = [Census(each.machines, each.experts.discount) for each in (state.best, state.chains)]
+    return census.take(target, census.joined(seeds))
+
+
 def _counted_afresh(state: State) -> State:
     """Return the state with no proposals and no swaps counted."""
     return replace(
@@ -248,6 +301,11 @@ def _counted_afresh(state: State) -> State:
         swap_tried=np.zeros_like(state.swap_tried),
         swap_chance=np.zeros_like(state.swap_chance),
     )
+
+
+def same_score(target: Target) -> float:
+    """Return how far apart the scores of equally good machines may be."""
+    return SAME_WITH_EXPERT if target.unknowns.any else SAME_SCORE
 
 
 def apart(scores: Floats) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from whence._arrays import Floats, Ints
 from whence.search.finding.reducing import Tables
 from whence.search.machines import Machines
+from whence.search.neighbours import single_changes
 from whence.search.target import Chains, Target
 from whence.search.unknowns import Experts
 
@@ -185,7 +186,7 @@ class Scorer:
         here = given
         gained = np.inf
         while gained >= least:
-            near = neighbours(here.machines, self.target.space.levels)
+            near = single_changes(here.machines, self.target.space.levels)
             found = self.at_one(near, here.experts)
             gains = np.flatnonzero(found.score > here.score[0] + ENOUGH)
             if not len(gains):
@@ -219,26 +220,6 @@ def better(old: Scored, new: Scored) -> Scored:
         *(np.where(where, a, b) for a, b in zip(new.experts, old.experts, strict=True))
     )
     return Scored(old.machines, experts, np.where(where, new.score, old.score))
-
-
-def neighbours(machine: Machines, levels: tuple[float, ...]) -> Machines:
-    """Return every machine that differs in one target or in one pay."""
-    n, m = int(machine.n_states[0]), machine.transitions.shape[2]
-    targets, paid = machine.transitions[0], machine.paid[0]
-    y, s, z = (a.reshape(-1) for a in np.meshgrid(range(n), range(m), range(n), indexing="ij"))
-    kept = targets[y, s] != z
-    y, s, z = y[kept], s[kept], z[kept]
-    v, t, g = (
-        a.reshape(-1) for a in np.meshgrid(range(n), range(m), range(len(levels)), indexing="ij")
-    )
-    kept = paid[v, t] != g
-    v, t, g = v[kept], t[kept], g[kept]
-    size = len(y) + len(v)
-    transitions = np.repeat(targets[None], size, axis=0)
-    pays = np.repeat(paid[None], size, axis=0)
-    transitions[np.arange(len(y)), y, s] = z
-    pays[len(y) + np.arange(len(v)), v, t] = g
-    return Machines(transitions, pays, np.full(size, n))
 
 
 def pairs(base: Tables, words: list[Tables], singles: list[Tables]) -> list[Tables]:

@@ -18,12 +18,13 @@ import numpy as np
 
 from whence._arrays import Ints
 from whence.model.prior import Prior
-from whence.search.finding.climbing import Scored, Scorer, better, joined, neighbours, pairs
+from whence.search.finding.climbing import Scored, Scorer, better, joined, pairs
 from whence.search.finding.goals import Goals, find_goals
 from whence.search.finding.reducing import Tables, reduced
 from whence.search.finding.structures import Structure, anneal
 from whence.search.finding.words import candidates
 from whence.search.machines import Machines
+from whence.search.neighbours import single_changes
 from whence.search.space import Space
 from whence.search.target import Target
 from whence.search.unknowns import Experts
@@ -229,7 +230,7 @@ def _expanded(scorer: Scorer, one: Scored) -> Scored:
 
 def _deepened(scorer: Scorer, one: Scored) -> Scored:
     """Return the best that a word makes of what a word, or a single change, made."""
-    near = scorer.at_one(neighbours(one.machines, scorer.target.space.levels), one.experts)
+    near = scorer.at_one(single_changes(one.machines, scorer.target.space.levels), one.experts)
     every = joined([_reduced(scorer, _words(scorer, one), one), near])
     bases = every.rows(scorer.stepping(every, one, len(every.score))).first(DEEP)
     found = [_expanded(scorer, bases.rows(np.array([row]))) for row in range(bases.score.size)]
@@ -244,7 +245,7 @@ def _paired(scorer: Scorer, one: Scored) -> Scored:
     made = _words(scorer, one)
     machines, origin = reduced(made, space.zero, space.largest)
     found = scorer.at_one(machines, one.experts)
-    singles = neighbours(one.machines, space.levels)
+    singles = single_changes(one.machines, space.levels)
     changed = scorer.at_one(singles, one.experts)
     near = scorer.stepping(changed, one, NEAR)
     words = [made[i] for i in origin[scorer.stepping(found, one, NEAR)].tolist()]

@@ -1,0 +1,142 @@
+"""Draw chains anew among the machines of the census: they forget where they were.
+
+A chain that stands at a machine of the census is offered another one, drawn by weight at the
+chain's temperature, with an expert that suits it; a chain elsewhere stays. Where the expert is
+known, weights are exact and the offer is always taken; else the ratio of what the target says to
+what was expected decides. Census and temperatures are frozen while samples are taken.
+
+What is drawn is a machine in canonical form, which stands for all its labelled copies: no other
+move tells copies apart.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whence._arrays import Floats, Ints
+from whence.likelihood.fitting import Normals
+from whence.search.carrying import places
+from whence.search.census import Census, canonical, keys, weigh
+from whence.search.target import Chains, Target, stacked
+
+
+class Recaller:
+    """Draws chains anew; made once the warm-up is over.
+
+    Attributes:
+        target: what weighs.
+        census: B machines, each at a discount.
+        temperatures: float64[K].
+    """
+
+    def __init__(self, target: Target, census: Census, temperatures: Floats) -> None:
+        """Weigh the census at all temperatures."""
+        self.target = target
+        self.census = census
+        self.temperatures = temperatures
+        self._number = {key: row for row, key in enumerate(keys(census))}
+        found = [weigh(target, census, np.full(census.size, t)) for t in temperatures.tolist()]
+        log_weight = np.array([each.log_weight for each in found])
+        self._log_weight = log_weight - np.logaddexp.reduce(log_weight, axis=1)[:, None]
+        self._running = np.cumsum(np.exp(self._log_weight), axis=1)
+        self._log_likelihood = found[0].log_likelihood
+        self._log_prior = target.space.log_prior(census.machines)
+        normals = [each.normals for each in found if each.normals is not None]
+        self._normals = (
+            Normals(*(np.array(column) for column in zip(*normals, strict=True)))
+            if normals
+            else None
+        )
+
+    @property
+    def exact(self) -> bool:
+        """Whether every offer is taken, so that a chain forgets at once where it was."""
+        return self._normals is None
+
+    def several(self, rng: np.random.Generator, chains: Chains, rung: int, times: int) -> Chains:
+        """Return chains of one rung drawn anew several times, one after the other."""
+        count = chains.size
+        if self.exact:
+            again = chains.rows(np.tile(np.arange(count), times))
+            return self.step(rng, again, np.full(again.size, rung))
+        parts = [chains]
+        for _ in range(times):
+            parts.append(self.step(rng, parts[-1], np.full(count, rung)))
+        return stacked(parts[1:])
+
+    def numbers(self, chains: Chains) -> Ints:
+        """Return int64[C], the number of each chain's machine in the census, or -1."""
+        machines = canonical(chains.machines, self.target.space)
+        return np.array(
+            [self._number.get(key, -1) for key in keys(Census(machines, chains.experts.discount))],
+            dtype=np.int64,
+        )
+
+    def step(self, rng: np.random.Generator, chains: Chains, rungs: Ints) -> Chains:
+        """Return chains, those in the census drawn anew.
+
+        Args:
+            rng: of every choice.
+            chains: C of them.
+            rungs: int64[C], the number of the temperature of each.
+        """
+        numbers = self.numbers(chains)
+        chance = rng.random(chains.size)
+        where = np.flatnonzero(numbers >= 0)
+        if not len(where):
+            return chains
+        rung = rungs[where]
+        drawn = self._drawn(rung, chance[where])
+        old = chains.rows(where)
+        if self.exact:
+            return _put(chains, self._exact(drawn, old), where)
+        new = self._offered(rng, old, rung, drawn)
+        before = self._log_excess(old, rung, numbers[where])
+        after = self._log_excess(new, rung, drawn)
+        taken = np.log(rng.random(len(where))) < after - before
+        return _put(chains, old.replaced(new, taken), where)
+
+    def _drawn(self, rung: Ints, chance: Floats) -> Ints:
+        """Return int64[C], members by weight at rungs."""
+        found = [
+            np.searchsorted(self._running[k], u * self._running[k, -1], side="right")
+            for k, u in zip(rung.tolist(), chance.tolist(), strict=True)
+        ]
+        return np.array(found, dtype=np.int64).clip(max=self.census.size - 1)
+
+    def _exact(self, drawn: Ints, old: Chains) -> Chains:
+        """Return the machines drawn, whose likelihoods are known."""
+        found = self.census.rows(drawn)
+        experts = old.experts._replace(discount=found.discount)
+        log_prior = self._log_prior[drawn] + self.target.unknowns.log_prior(experts)
+        return Chains(found.machines, experts, self._log_likelihood[drawn], log_prior)
+
+    def _offered(self, rng: np.random.Generator, old: Chains, rung: Ints, drawn: Ints) -> Chains:
+        """Return the machines drawn, each with an expert drawn for it."""
+        carrier, found = self.target.carrier, self.census.rows(drawn)
+        place = carrier.proposed(rng, self._expected(rung, drawn))
+        return self.target.chains(found.machines, carrier.at(place, old.experts, found.discount))
+
+    def _log_excess(self, chains: Chains, rung: Ints, numbers: Ints) -> Floats:
+        """Return float64[C]: how much more the target gives chains than drawing does, in nats."""
+        carrier, place = self.target.carrier, places(chains.experts)
+        drawn = carrier.log_proposed(self._expected(rung, numbers), place)
+        machine = self._log_prior[numbers] + self.target.log_copies[chains.machines.n_states]
+        wanted = chains.log_likelihood / self.temperatures[rung] + machine
+        return np.asarray(
+            wanted + carrier.log_prior_at(place) - drawn - self._log_weight[rung, numbers]
+        )
+
+    def _expected(self, rung: Ints, numbers: Ints) -> Normals:
+        """Return what is expected of the experts of members at rungs."""
+        assert self._normals is not None
+        return Normals(*(table[rung, numbers] for table in self._normals))
+
+
+def _put(chains: Chains, some: Chains, where: Ints) -> Chains:
+    """Return chains with some others in their places."""
+    order = np.zeros(chains.size, dtype=np.int64)
+    order[where] = np.arange(len(where))
+    inside = np.zeros(chains.size, dtype=np.bool_)
+    inside[where] = True
+    return chains.replaced(some.rows(order), inside)

@@ -120,7 +120,10 @@ def _order(mdp: LabeledMDP) -> tuple[Ints, Ints]:
     seeds = np.flatnonzero(mdp.labels >= 0)
     seeds = seeds[np.argsort(np.arange(len(seeds)) * GOLDEN % 1)]  # neighbours apart
     order = np.empty(mdp.n_states, dtype=np.int64)
-    nearest_first(seeds, origins, mdp.successors, order)
+    nearest_first(
+        seeds, origins, mdp.successors, np.zeros(mdp.n_states + 2, dtype=np.int64),
+        np.empty(mdp.n_transitions, dtype=np.int32), np.zeros(mdp.n_states, dtype=np.bool_), order,
+    )  # fmt: skip
     if mdp.n_states <= TILE:
         return order, np.array([0, mdp.n_states])
     tile = np.empty(mdp.n_states, dtype=np.int64)

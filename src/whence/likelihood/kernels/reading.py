@@ -9,7 +9,7 @@ import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
 from whence.likelihood.kernels.arguments import Cells
-from whence.likelihood.kernels.compiling import inlined, part
+from whence.likelihood.kernels.compiling import part
 from whence.likelihood.kernels.constants import RESOLUTION, SMALLEST, TIE
 from whence.likelihood.kernels.functions import exponentials, logarithms
 
@@ -109,7 +109,7 @@ def _values(world, x, length, lane, out):
         out[s] = best
 
 
-@inlined
+@part
 def read_out(first, count, length, world, x, visited, q, values):
     """Write Q of the visited states for each state of a machine, whose lanes begin at `first`.
 
@@ -204,7 +204,7 @@ def _fill_table(n_actions, alpha, lapse, many, choices, closed, table, desk):
             row[u] -= normaliser[u]
 
 
-@inlined
+@part
 def fill_tables(count, n_actions, alpha, lapse, cells, desk):
     """Write the log probabilities of one expert's actions, by live machine state."""
     many = cells.visited.shape[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whence.likelihood.kernels.compiling import inlined, part
+from whence.likelihood.kernels.compiling import part
 from whence.likelihood.kernels.constants import LANES, REPEAT, WINDOW
 from whence.likelihood.kernels.vectors import (
     larger,
@@ -140,7 +140,7 @@ def _combine(latest, pack):
         store(x5, row, smaller(larger(value, least), most))
 
 
-@inlined
+@part
 def run_round(latest, world, pack):
     """Combine the iterates and sweep REPEAT times over a world that is one tile.
 

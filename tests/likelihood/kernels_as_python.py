@@ -48,6 +48,13 @@ def _pick(array: Any, start: Any, lanes: Any, row: Any) -> Any:
     return flat[int(start) + index[first : first + LANES].astype(np.int64)].copy()
 
 
+def _times_plus_where(code: Any, a: Any, b: Any, c: Any) -> Any:
+    chosen = (int(code) >> np.arange(LANES)) & 1 == 1
+    result = c.copy()
+    result[chosen] = (a * b + c)[chosen]
+    return result
+
+
 REPLACED: dict[str, Any] = {
     "load": _load,
     "store": _store,
@@ -57,6 +64,7 @@ REPLACED: dict[str, Any] = {
     "pick": _pick,
     "times": lambda a, b: a * b,
     "times_plus": lambda a, b, c: a * b + c,
+    "times_plus_where": _times_plus_where,
     "plus": lambda a, b: a + b,
     "minus": lambda a, b: a - b,
     "larger": lambda a, b: np.where(a > b, a, b),

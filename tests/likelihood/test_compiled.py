@@ -10,7 +10,7 @@ import pytest
 import whence
 from support.problems import random_machine, random_world
 from whence import Expert, LabeledMDP, Posterior, RewardMachine
-from whence.likelihood import compiled, reference
+from whence.likelihood import compiled, layouts, reference
 from whence.likelihood.evidence import compile_evidence
 from whence.model.product import product
 from whence.planning.policies import optimal_q
@@ -93,9 +93,10 @@ def test_large_worlds_plan_as_small_ones_do() -> None:
 
 def test_padded_and_ragged_rows_give_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     world = whence.worlds.coffee()
+    monkeypatch.setattr(layouts, "compass", lambda mdp: None)
     padded = compiled.optimal_values(world.mdp, world.task, 0.92)
-    monkeypatch.setattr(compiled, "PADDED_MOST", 0)
-    assert compiled.layout(world.mdp).width == 0
+    monkeypatch.setattr(layouts, "PADDED_MOST", 0)
+    assert layouts.layout(world.mdp).width == 0
     ragged = compiled.optimal_values(world.mdp, world.task, 0.92)
     assert np.abs(padded - ragged).max() < 1e-13
 
@@ -127,12 +128,12 @@ def test_an_impossible_action_has_likelihood_zero() -> None:
 def test_worlds_of_several_tiles_are_solved(
     monkeypatch: pytest.MonkeyPatch, seed: int, discount: float
 ) -> None:
-    monkeypatch.setattr(compiled, "TILE", 64)
+    monkeypatch.setattr(layouts, "TILE", 64)
     rng = np.random.default_rng(seed)
     mdp = random_world(
         rng, states=300, actions=3, symbols=4, successors=(1, 3, 5, 2)[seed], blank=0.9
     )
-    assert len(compiled.layout(mdp).tiles) == 6
+    assert len(layouts.layout(mdp).tiles) == 6
     machine = random_machine(rng, mdp.alphabet, 3)
     values = compiled.optimal_values(mdp, machine, discount)
     exact = reference.policy_iteration(product(mdp, machine), discount).max(axis=2)
@@ -144,7 +145,7 @@ def test_worlds_of_several_tiles_are_solved(
 def test_log_likelihoods_in_tiles_keep_the_promised_tolerance(
     monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(compiled, "TILE", 7)
+    monkeypatch.setattr(layouts, "TILE", 7)
     rng = np.random.default_rng(100 + seed)
     for _ in range(15):
         mdp, demos, machine, expert = _problem(rng)
@@ -162,7 +163,7 @@ def test_log_likelihoods_in_tiles_keep_the_promised_tolerance(
 def test_numbers_do_not_depend_on_the_company(
     monkeypatch: pytest.MonkeyPatch, n: int, discount: float, tile: int
 ) -> None:
-    monkeypatch.setattr(compiled, "TILE", tile)
+    monkeypatch.setattr(layouts, "TILE", tile)
     rng = np.random.default_rng(n)
     mdp = random_world(rng, states=100, actions=2, symbols=2, successors=3, blank=0.8)
     machines = [random_machine(rng, mdp.alphabet, n) for _ in range(12)]
@@ -186,7 +187,7 @@ def test_numbers_do_not_depend_on_the_company(
 def test_rewards_of_any_size_are_solved_in_tiles(
     monkeypatch: pytest.MonkeyPatch, largest: float
 ) -> None:
-    monkeypatch.setattr(compiled, "TILE", 16)
+    monkeypatch.setattr(layouts, "TILE", 16)
     rng = np.random.default_rng(0)
     mdp = random_world(rng, states=100, actions=2, symbols=2, successors=3, blank=0.8)
     machine = random_machine(rng, mdp.alphabet, 3)

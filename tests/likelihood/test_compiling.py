@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-LINE = "compiling the kernels, once on this machine: about 15 s\n"
+LINE = "compiling the kernels, once on this machine: about 10 s\n"
 PROGRAM = """
 import click
 import numpy as np

@@ -94,3 +94,25 @@ def test_another_discount_keeps_the_map() -> None:
     m = len(mdp.alphabet)
     tables = np.zeros((1, 1, m), dtype=np.int64), np.ones((1, 1, m))
     assert other.log_likelihood(*tables)[0] == afresh.log_likelihood(*tables)[0]
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 8, 16, 17, 33])
+def test_machines_walked_as_one_count_what_each_counts_alone(n: int) -> None:
+    mdp = whence.worlds.recharge().mdp
+    rng = np.random.default_rng(n)
+    evidence = compile_evidence(mdp, walks(rng, mdp))
+    m = len(mdp.alphabet)
+    transitions = rng.integers(n, size=(11, n, m))
+    rewards = (rng.random((11, n, m)) < 0.2) * rng.choice([-1.0, 1.0], size=(11, n, m))
+    transitions[::2, n // 2] = n // 2  # a state that is never left ...
+    rewards[::2, n // 2] = 0.0  # ... and pays nothing
+    hubs = map_hubs(mdp, evidence.visited)
+    assert hubs is not None
+    experts = np.arange(12), np.full(11, 20.0), np.full(11, 0.05), np.full(11, 1e-13)
+    one_by_one = CompiledEngine(mdp, evidence, 0.9, 1)
+    together = HubEngine(mdp, evidence, 0.9, 1, hubs)
+    tables = one_by_one.canonical(transitions, rewards)
+    expected = one_by_one.log_likelihood(tables, *experts)[0]
+    found = together.log_likelihood(tables, *experts)[0]
+    assert np.abs(found - expected).max() < 1e-10
+    assert len(np.unique(expected)) > 5 or n == 1

@@ -18,6 +18,9 @@ from whence.model.checks import step_labels, step_states, translated_history
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 
+LEAST_ROOM = 2**14  # histories, twice over, that there is room for at first; a power of two
+GROWTH = 8
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evidence:
@@ -131,10 +134,13 @@ def grown_trie(mdp: LabeledMDP, demos: Demonstrations, offsets: Ints) -> tuple[I
     most = int((labels != BLANK).sum()) + len(history) + 1
     parent = np.zeros(most, dtype=np.int64)
     symbol = np.full(most, BLANK, dtype=np.int64)
-    count = walk_trie(
-        demos.state_offsets, offsets, labels, demos.history_offsets, history, m,
-        node, parent, symbol,
-    )  # fmt: skip
+    count, room = 0, LEAST_ROOM
+    while count == 0:  # a table that is too small is no great loss beside the next one
+        count = walk_trie(
+            demos.state_offsets, offsets, labels, demos.history_offsets, history, m,
+            np.full(room, -1), np.empty(room, dtype=np.int64), node, parent, symbol,
+        )  # fmt: skip
+        room *= GROWTH
     return node, parent[:count], symbol[:count]
 
 
@@ -144,7 +150,8 @@ def depth_first(parent: Ints, symbol: Ints) -> tuple[Ints, Ints, Ints, Ints]:
 
     order = np.empty(len(parent), dtype=np.int64)
     end = np.empty(len(parent), dtype=np.int64)
-    histories.depth_first(parent, order, end)
+    size, position, free = np.ones_like(order), np.zeros_like(order), np.ones_like(order)
+    histories.depth_first(parent, size, position, free, order, end)
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     return order, position[parent[order]], symbol[order], end

@@ -14,7 +14,7 @@ from whence.likelihood.compiled import (
 )
 from whence.likelihood.evidence import Evidence
 from whence.likelihood.hub_map import HubMap
-from whence.likelihood.kernels.constants import LANES
+from whence.likelihood.kernels.constants import LANES, STATES
 from whence.likelihood.kernels.hub_arguments import Ahead, Hubs, Pack, Steps, Tables
 from whence.likelihood.threads import spread, threads_available
 from whence.model.mdp import LabeledMDP
@@ -212,6 +212,7 @@ def _ahead(size: int) -> Ahead:
 def _tables(engine: HubEngine, n: int, m: int, length: int, seats: int) -> Tables:
 
     rows, nodes = len(engine.map.states), engine.evidence.n_histories
+    joint = max(STATES, n) * max(m, 1)
     worth = _lines((rows + 1) * length)
     worth[rows * length :] = -np.inf
     return Tables(
@@ -229,7 +230,11 @@ def _tables(engine: HubEngine, n: int, m: int, length: int, seats: int) -> Table
         memory=np.zeros(nodes, dtype=np.uint32),
         runs=np.zeros(2 * nodes + 2, dtype=np.int64),
         live=np.zeros(n, dtype=np.bool_),
-        following=np.zeros(n * m, dtype=np.uint32),
+        following=np.zeros(joint, dtype=np.uint32),
+        codes=np.zeros(joint, dtype=np.uint32),
+        dead=np.zeros(joint, dtype=np.uint32),
+        skipped=np.zeros(seats),
+        totals=_lines(2 * LANES),
     )
 
 

@@ -29,6 +29,11 @@ class World(NamedTuple):
         watch: int32[S], the number of a watched state, or -1.
         tiles: int64[T + 1], where the parts of the world begin that are swept together.
         reach: int64[T], the last tile that a state of each tile leads to.
+        places: uint32[S * 4], the rows that four directions lead to, two opposite ones first, or
+            empty in other worlds.
+        directions: int64[4], their actions.
+        shares: float64[4], the probability to get there, and to get where each direction beside
+            it leads; then the same two times the discount.
     """
 
     discount: float
@@ -46,6 +51,9 @@ class World(NamedTuple):
     watch: Ints
     tiles: Ints
     reach: Ints
+    places: Ints
+    directions: Ints
+    shares: Floats
 
 
 class Cells(NamedTuple):

@@ -18,10 +18,12 @@ from typing import Any
 from numba import njit
 from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 
 from whence.errors import WhenceWarning
 
-SECONDS = 15  # of one core, from an empty cache to the first score
+SECONDS = 10  # of one core, from an empty cache to the first score
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 INNER = OPTIONS | {"no_cpython_wrapper": True}
 UNCOUNTED = {"_nrt": False}  # makes no arrays, and does not count those that it is given
@@ -47,9 +49,42 @@ def lean_kernel(function: Any) -> Any:
     return kernel(function, **UNCOUNTED)
 
 
+class _PartLibrary(JITCodeLibrary):
+    """The code of a part, which is neither optimised nor turned into instructions by itself.
+
+    A kernel that takes it in has both done for the whole. It cannot be called from Python, and
+    raises nothing, so that numba need not keep an environment for it.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    @property
+    def codegen(self) -> _PartLibrary:
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        pass
+
+
+class _PartCompiler(Compiler):
+    """Numba's own, but what it makes is for kernels alone."""
+
+    def compile_extra(self, function: Any) -> Any:
+        codegen = self.state.targetctx.codegen()
+        self.state.library = _PartLibrary(codegen, function.__qualname__)
+        self.state.library.enable_object_caching()
+        return super().compile_extra(function)
+
+
 def part(function: Any) -> Any:
     """Compile what kernels call, and what makes no arrays; it is kept as a part of them."""
-    return njit(**UNCOUNTED, forceinline=True, **INNER)(function)
+    compiler = {"pipeline_class": _PartCompiler}
+    return njit(**UNCOUNTED, forceinline=True, **compiler, **INNER)(function)
 
 
 def maker(function: Any) -> Any:

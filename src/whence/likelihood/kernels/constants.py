@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 LANES = 16  # machine states that one row of values holds side by side
+STATES = 256  # of all machines of a pack together, at most: n to the power of LANES // n
 WINDOW = 6  # rounds that an extrapolation looks back on
 SHORT_WINDOW = 4  # the same in deterministic worlds, and ...
 LARGE_WINDOW = 3  # ... in large ones, up to ...

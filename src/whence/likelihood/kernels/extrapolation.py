@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.likelihood.kernels.compiling import inlined, part
+from whence.likelihood.kernels.compiling import part
 from whence.likelihood.kernels.constants import LANES, PATIENCE, PAUSE, WINDOW
 from whence.likelihood.kernels.packs import aligned, renew
 from whence.likelihood.kernels.vectors import load, plus, spread, store, times_plus
@@ -125,7 +125,7 @@ def may_extrapolate(seat, change, window):
     return True
 
 
-@inlined
+@part
 def compare(slot, changes, window, dots):
     """Write the products of the latest changes with those of the last rounds."""
     for age in range(window):
@@ -133,7 +133,7 @@ def compare(slot, changes, window, dots):
         _products(changes.shape[1] // LANES, changes[slot], changes[k], dots, k)
 
 
-@inlined
+@part
 def forget_weights(number, pack):
     """Make a machine go on from its latest iterate."""
     weights, first = pack.weights, number * pack.share
@@ -143,7 +143,7 @@ def forget_weights(number, pack):
             weights[k * LANES + j] = 0.0
 
 
-@inlined
+@part
 def reweigh(number, slot, pack, fit):
     """Choose the weights with which a machine's iterates are combined next."""
     seat, gram = pack.seats[number], fit.gram[number]

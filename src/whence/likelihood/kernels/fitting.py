@@ -231,14 +231,23 @@ def _scan(rows, scale, prior, free, sums, terms, here):
     here[0], here[1] = a, z
 
 
-@maker
-def _climb(rows, few, scales, prior, free, start, out):
+@part
+def _copy(source, target):
+    """Write one array over another, item by item: whole slices take seconds to compile."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
+@part
+def _climb(rows, few, few_scale, scale, prior, free, start, desk, out):
     """Write a machine's fit: place, likelihood, its slopes and its curvatures."""
-    sums, terms, step = np.zeros(6), np.zeros(5), np.zeros(2)
-    here, there, found = start.copy(), start.copy(), np.zeros(6)
+    sums, terms, step, here, there, found = (
+        desk[0], desk[1], desk[2], desk[3], desk[4], desk[5],
+    )  # fmt: skip
+    _copy(start, here)
     if free[0] > 0:
-        _scan(few, scales[0], prior, free, sums, terms, here)
-    _look(rows, scales[1], here, found)
+        _scan(few, few_scale, prior, free, sums, terms, here)
+    _look(rows, scale, here, found)
     log_prior(here, prior, terms)
     value = found[0] + terms[0]
     share = 1.0
@@ -248,17 +257,18 @@ def _climb(rows, few, scales, prior, free, start, out):
             break
         there[0] = min(max(here[0] + share * step[0], prior[2]), prior[3])
         there[1] = here[1] + share * step[1]
-        _look(rows, scales[1], there, sums)
+        _look(rows, scale, there, sums)
         log_prior(there, prior, terms)
         if sums[0] + terms[0] <= value:
             share *= 0.25
             continue
-        here[:], found[:] = there, sums
+        _copy(there, here)
+        _copy(sums, found)
         value = sums[0] + terms[0]
         share = 1.0
         size = _direction(found, terms, free[0], free[1], step)
     out[0], out[1] = here[0], here[1]
-    out[2:] = found
+    _copy(found, out[2:])
 
 
 @kernel
@@ -277,7 +287,7 @@ def fit_machines(q, counts, most_rows, prior, free, start, out):
         out: float64[B, 8], written: log alpha, logit lapse, the log likelihood there, its two
             slopes, and its curvatures by alpha, by both and by lapse.
     """
-    used = np.zeros(q.shape[1], dtype=np.int64)
+    used, desk = np.zeros(q.shape[1], dtype=np.int64), np.zeros((6, 6))
     for b in range(q.shape[0]):
         size = 0
         for row in range(q.shape[1]):
@@ -289,6 +299,6 @@ def fit_machines(q, counts, most_rows, prior, free, start, out):
         every = max((size + most_rows - 1) // most_rows, 1)
         chosen = used[:size:every]
         first = chosen[:: max(len(chosen) // SCANNED, 1)]
-        scales = np.array([size / max(len(first), 1), size / max(len(chosen), 1)])
+        few_scale, scale = size / max(len(first), 1), size / max(len(chosen), 1)
         rows, few = gathered(q[b], counts[b], chosen), gathered(q[b], counts[b], first)
-        _climb(rows, few, scales, prior, free, start, out[b])
+        _climb(rows, few, few_scale, scale, prior, free, start, desk, out[b])

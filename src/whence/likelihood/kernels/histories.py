@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from whence.likelihood.kernels.compiling import kernel, maker, part
+from whence.likelihood.kernels.compiling import lean_kernel, part
 
 
-@kernel
+@lean_kernel
 def walk_trie(
-    state_offsets, action_offsets, labels, history_offsets, history, m, node, parent, symbol
-):
+    state_offsets, action_offsets, labels, history_offsets, history, m, keys, children, node,
+    parent, symbol,
+):  # fmt: skip
     """Walk all episodes through a trie of labels that grows on the way.
 
     Args:
@@ -20,16 +19,15 @@ def walk_trie(
         history_offsets: int64[E + 1].
         history: int64, the labels read before each episode.
         m: symbols.
+        keys: int64[a power of two], all -1, written over.
+        children: int64[as many], written over.
         node: int64[steps], the history at which each action was taken, written.
         parent: int64[most], written.
         symbol: int64[most], written.
 
     Returns:
-        The number of histories.
+        The number of histories, or 0 where `keys` has no room for them.
     """
-    capacity = 1024
-    keys = np.full(capacity, -1, dtype=np.int64)
-    children = np.empty(capacity, dtype=np.int64)
     count = 1
     for episode in range(len(state_offsets) - 1):
         here = 0
@@ -45,15 +43,14 @@ def walk_trie(
                 key = here * m + label
                 slot = _probe(keys, key)
                 if keys[slot] != key:
+                    if 2 * count >= len(keys):
+                        return 0
                     keys[slot] = key
                     children[slot] = count
                     parent[count] = here
                     symbol[count] = label
                     count += 1
                 here = children[slot]
-                if 2 * count > capacity:
-                    keys, children = _rehashed(keys, children)
-                    capacity = len(keys)
             if i >= before:
                 node[action_offsets[episode] + i - before] = here
     return count
@@ -69,33 +66,20 @@ def _probe(keys, key):
     return slot
 
 
-@maker
-def _rehashed(keys, children):
-    """Return the table at twice its size."""
-    larger = np.full(2 * len(keys), -1, dtype=np.int64)
-    values = np.empty(2 * len(keys), dtype=np.int64)
-    for i in range(len(keys)):
-        if keys[i] != -1:
-            slot = _probe(larger, keys[i])
-            larger[slot] = keys[i]
-            values[slot] = children[i]
-    return larger, values
-
-
-@kernel
-def depth_first(parent, order, end):
+@lean_kernel
+def depth_first(parent, size, position, free, order, end):
     """Write the depth-first order of a tree whose parents come before their children.
 
     Args:
         parent: int64[H].
+        size: int64[H], all 1, written over.
+        position: int64[H], all 0, written over.
+        free: int64[H], all 1, written over.
         order: int64[H], the old number at each new position, written.
         end: int64[H], for each new position, the position behind its subtree, written.
     """
-    size = np.ones(len(parent), dtype=np.int64)
     for i in range(len(parent) - 1, 0, -1):
         size[parent[i]] += size[i]
-    position = np.zeros(len(parent), dtype=np.int64)
-    free = np.ones(len(parent), dtype=np.int64)
     for i in range(1, len(parent)):
         above = parent[i]
         position[i] = position[above] + free[above]

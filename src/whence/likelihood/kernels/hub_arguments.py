@@ -113,11 +113,15 @@ class Tables(NamedTuple):
         sure: float64[length], 1 where alpha is infinite, else 0.
         far: float64[length], 1 where exponentials are too far apart to be kept as they are.
         reference: float64[length], the power of two that odds are divided by.
-        lanes: uint32[H], the lane after each history.
-        memory: uint32[H], the machine state after it, times m.
+        lanes: uint32[H], the code of the lanes to count after each history.
+        memory: uint32[H], the state of all machines together after it, times m.
         runs: int64[2 * H + 2], where runs of histories begin and end.
         live: bool[n].
-        following: uint32[n * m], of machine states times m.
+        following: uint32[N * m], of states of all machines together, N of them, times m.
+        codes: uint32[N * m], at multiples of m: the lanes to count there.
+        dead: uint32[N * m], there too: a bit for each seat whose machine pays nothing any more.
+        skipped: float64[seats], the log likelihood of steps that each machine finds random.
+        totals: float64[2 * LANES], sums over cells.
     """
 
     machines: Ints
@@ -135,3 +139,7 @@ class Tables(NamedTuple):
     runs: Ints
     live: Bools
     following: Ints
+    codes: Ints
+    dead: Ints
+    skipped: Floats
+    totals: Floats

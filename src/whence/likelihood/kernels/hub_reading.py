@@ -15,6 +15,7 @@ from whence.likelihood.kernels.arguments import Cells, Experts, Machines
 from whence.likelihood.kernels.compiling import kernel, part
 from whence.likelihood.kernels.constants import LANES, LOG2E, RESOLUTION, SMALLEST, TIE
 from whence.likelihood.kernels.hub_arguments import Hubs, Steps, Tables
+from whence.likelihood.kernels.hub_histories import add_up, of_machine, walk
 from whence.likelihood.kernels.machines import find_live
 from whence.likelihood.kernels.reading import at_random
 from whence.likelihood.kernels.row_functions import log_of, rest, whole
@@ -186,93 +187,6 @@ def _refer(begin, n, length, hubs, alpha, x, reference):
 
 
 @part
-def _follow(begin, transitions, live, n_actions, cells, following, lanes, memory, runs):
-    """Write the lane of each history after which a machine can still pay.
-
-    The others are skipped, together with all that extend them. Each history waits for the
-    machine state of the one before, so that path is kept short: states are held as the place of
-    their row.
-
-    Returns:
-        The number of `runs` of histories that are not skipped, and the log likelihood of the
-        steps that are.
-    """
-    n, m = transitions.shape
-    for y in range(n):
-        for symbol in range(m):
-            following[y * m + symbol] = transitions[y, symbol] * m
-    parent, symbols = cells.parent, cells.symbol
-    step = np.uint32(m)
-    masked = len(cells.subtree_extra) > 0
-    skipped = extra = 0.0
-    count = 0
-    first = node = 0
-    row = np.uintp(0)
-    while node < parent.shape[0]:
-        if node > 0:
-            above = row if parent[node] == node - 1 else np.uintp(memory[np.uintp(parent[node])])
-            row = np.uintp(following[above + np.uintp(symbols[node])])
-        memory[node] = row
-        y = np.uint32(row) // step
-        if live[y]:
-            lanes[node] = begin + y
-            node += 1
-            continue
-        if first < node:
-            runs[2 * count], runs[2 * count + 1] = first, node
-            count += 1
-        skipped += cells.subtree_steps[node]
-        if masked:
-            extra += cells.subtree_extra[node]
-        node = first = cells.subtree_end[node]
-    if first < node:
-        runs[2 * count], runs[2 * count + 1] = first, node
-        count += 1
-    return count, extra - math.log(n_actions) * skipped
-
-
-@part
-def _sum(begin, end, length, key, node, counts, lanes, chances):
-    """Return the sum of the log probabilities of some cells' actions; four at a time."""
-    size = np.uintp(length)
-    one, two, three, four = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
-    first, last = np.uintp(begin), np.uintp(end)
-    a = b = c = d = 0.0
-    while first + three < last:
-        lane = np.uintp(lanes[np.uintp(node[first])])
-        a += counts[first] * chances[np.uintp(key[first]) * size + lane]
-        lane = np.uintp(lanes[np.uintp(node[first + one])])
-        b += counts[first + one] * chances[np.uintp(key[first + one]) * size + lane]
-        lane = np.uintp(lanes[np.uintp(node[first + two])])
-        c += counts[first + two] * chances[np.uintp(key[first + two]) * size + lane]
-        lane = np.uintp(lanes[np.uintp(node[first + three])])
-        d += counts[first + three] * chances[np.uintp(key[first + three]) * size + lane]
-        first += four
-    while first < last:
-        lane = np.uintp(lanes[np.uintp(node[first])])
-        a += counts[first] * chances[np.uintp(key[first]) * size + lane]
-        first += one
-    return (a + b) + (c + d)
-
-
-@part
-def _of_machine(begin, length, transitions, cells, steps, tables):
-    """Return a machine's log likelihood, from the tables of its pack."""
-    runs, result = _follow(
-        begin, transitions, tables.live, steps.n_actions, cells, tables.following, tables.lanes,
-        tables.memory, tables.runs,
-    )  # fmt: skip
-    for run in range(runs):
-        first = cells.first[tables.runs[2 * run]]
-        last = cells.first[tables.runs[2 * run + 1]]
-        result += _sum(
-            first, last, length, steps.key, steps.node, cells.counts, tables.lanes,
-            tables.chances,
-        )  # fmt: skip
-    return result
-
-
-@part
 def _seat_experts(turn, n, length, hubs, experts, tables):
     """Give the lanes of each machine its expert number `turn`.
 
@@ -356,7 +270,7 @@ def read_hubs(start, stop, world, machines, experts, cells, steps, worths, table
     live = tables.live
     waiting = start
     while waiting < stop:
-        turns = 0
+        turns = runs = 0
         for number in range(len(tables.machines)):
             while waiting < stop and not find_live(
                 transitions[waiting], rewards[waiting], counts[waiting], live
@@ -373,11 +287,12 @@ def read_hubs(start, stop, world, machines, experts, cells, steps, worths, table
                 n, length, start, worths, tables.machines, world.labels, world.floors,
                 world.first, world.hubs, world.weights, tables.x,
             )  # fmt: skip
+            runs = walk(machines, n, transitions.shape[2], length, steps.n_actions, cells, tables)
         for turn in range(turns):
             _fill(turn, n, length, hubs, experts, cells.choices, steps, tables)
+            add_up(runs, np.uintp(length // LANES), cells, steps, tables)
             for number in range(len(tables.machines)):
                 b = tables.machines[number]
                 e = experts.first[b] + turn
                 if b >= 0 and e < experts.first[b + 1]:
-                    find_live(transitions[b], rewards[b], counts[b], live)
-                    out[e] = _of_machine(number * n, length, transitions[b], cells, steps, tables)
+                    out[e] = of_machine(number, n, length, tables)

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from whence.likelihood.kernels.compiling import kernel
+from whence.likelihood.kernels.compiling import kernel, lean_kernel
 
 
-@kernel
-def nearest_first(seeds, origins, successors, order):
+@lean_kernel
+def nearest_first(seeds, origins, successors, first, before, seen, order):
     """Write the states to `order`: by how few steps lead from them to a seed, far ones last.
 
     Args:
         seeds: int64[...], states at distance 0.
         origins: int64[N], the state that each transition leaves.
         successors: int32[N], the state that it enters.
+        first: int64[S + 2], all 0, written over.
+        before: int32[N], written over.
+        seen: bool[S], all false, written over.
         order: int64[S], written.
     """
     size = order.shape[0]
-    first = np.zeros(size + 2, dtype=np.int64)
     for s in successors:
         first[s + 2] += 1
     for s in range(size):
         first[s + 2] += first[s + 1]
-    before = np.empty(len(successors), dtype=np.int32)
     for e in range(len(successors)):
         before[first[successors[e] + 1]] = origins[e]
         first[successors[e] + 1] += 1
-    seen = np.zeros(size, dtype=np.bool_)
     count = 0
     for s in seeds:
         seen[s] = True

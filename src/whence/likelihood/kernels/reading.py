@@ -9,7 +9,7 @@ import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
 from whence.likelihood.kernels.arguments import Cells
-from whence.likelihood.kernels.compiling import inlined, part
+from whence.likelihood.kernels.compiling import part
 from whence.likelihood.kernels.constants import RESOLUTION, SMALLEST, TIE
 from whence.likelihood.kernels.functions import exponentials, logarithms
 
@@ -93,6 +93,25 @@ def _visited_values(visited, world, x, length, lane, table):
 
 
 @part
+def _four_values(visited, world, x, length, lane, table):
+    """Do as `_visited_values` does in a world of four directions."""
+    row, own, many = np.uintp(length), np.uintp(lane), visited.shape[0]
+    places, ahead, aside = world.places, world.shares[0], world.shares[1]
+    north, south, east, west = (
+        world.directions[0] * many, world.directions[1] * many, world.directions[2] * many,
+        world.directions[3] * many,
+    )  # fmt: skip
+    for u in range(many):
+        i = np.uintp(4 * visited[u])
+        n, s = x[np.uintp(places[i]) * row + own], x[np.uintp(places[i + _1]) * row + own]
+        i += _2
+        e, w = x[np.uintp(places[i]) * row + own], x[np.uintp(places[i + _1]) * row + own]
+        along, across = aside * (e + w), aside * (n + s)
+        table[north + u], table[south + u] = ahead * n + along, ahead * s + along
+        table[east + u], table[west + u] = ahead * e + across, ahead * w + across
+
+
+@part
 def _values(world, x, length, lane, out):
     """Write the value of the best action in every state, for the machine state of a lane."""
     n_actions, width, offsets = world.n_actions, world.width, world.offsets
@@ -109,7 +128,7 @@ def _values(world, x, length, lane, out):
         out[s] = best
 
 
-@inlined
+@part
 def read_out(first, count, length, world, x, visited, q, values):
     """Write Q of the visited states for each state of a machine, whose lanes begin at `first`.
 
@@ -119,7 +138,11 @@ def read_out(first, count, length, world, x, visited, q, values):
     for y in range(count):
         if values.shape[0] > 0:
             _values(world, x, length, first + y, values[0, y])
-        _visited_values(visited, world, x, length, first + y, q[y * block : (y + 1) * block])
+        own = q[y * block : (y + 1) * block]
+        if world.places.shape[0] > 0:
+            _four_values(visited, world, x, length, first + y, own)
+        else:
+            _visited_values(visited, world, x, length, first + y, own)
 
 
 @part
@@ -204,7 +227,7 @@ def _fill_table(n_actions, alpha, lapse, many, choices, closed, table, desk):
             row[u] -= normaliser[u]
 
 
-@inlined
+@part
 def fill_tables(count, n_actions, alpha, lapse, cells, desk):
     """Write the log probabilities of one expert's actions, by live machine state."""
     many = cells.visited.shape[0]

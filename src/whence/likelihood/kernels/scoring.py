@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from whence.likelihood.kernels.arguments import Cells, World
-from whence.likelihood.kernels.compiling import inlined, lean_kernel
+from whence.likelihood.kernels.compiling import lean_kernel, part
 from whence.likelihood.kernels.constants import REPEAT, WINDOW
 from whence.likelihood.kernels.extrapolation import (
     Fit,
@@ -82,7 +82,7 @@ def score_tiled_batch(start, stop, world, cells, machines, experts, room, result
         _settle(slot, x, world, cells, machines, experts, room, results)
 
 
-@inlined
+@part
 def _seat(waiting, stop, world, cells, machines, experts, pack, desk, results, x):
     """Give free seats to machines; return the next one, or -1 where all are done."""
     seated = False
@@ -95,7 +95,7 @@ def _seat(waiting, stop, world, cells, machines, experts, pack, desk, results, x
     return waiting if seated else -1
 
 
-@inlined
+@part
 def _settle(slot, x, world, cells, machines, experts, room, results):
     """Prepare the next round of each machine, or read it out where it is done."""
     pack, fit, desk = room.pack, room.fit, room.desk
@@ -113,7 +113,7 @@ def _settle(slot, x, world, cells, machines, experts, room, results):
         _finish(b, number, world, cells, machines, experts, pack, x, desk, results)
 
 
-@inlined
+@part
 def _skip_unpaid(waiting, stop, world, cells, machines, experts, desk, results):
     """Return the next machine that pays; one that never does finds all actions equally likely."""
     while waiting < stop and not find_live(
@@ -126,7 +126,7 @@ def _skip_unpaid(waiting, stop, world, cells, machines, experts, desk, results):
     return waiting
 
 
-@inlined
+@part
 def _goes_on(number, slot, tolerance, most_rounds, world, pack, fit, x):
     """Return whether a machine needs another round, and prepare it."""
     seat = pack.seats[number]
@@ -144,7 +144,7 @@ def _goes_on(number, slot, tolerance, most_rounds, world, pack, fit, x):
     return True
 
 
-@inlined
+@part
 def _finish(b, number, world, cells, machines, experts, pack, x, desk, results):
     """Write what the solved machine of a seat says."""
     transitions, count = machines.transitions[b], machines.counts[b]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whence.likelihood.kernels.compiling import inlined, part
+from whence.likelihood.kernels.compiling import part
 from whence.likelihood.kernels.constants import LANES, REPEAT, WINDOW
 from whence.likelihood.kernels.vectors import (
     larger,
@@ -21,7 +21,12 @@ from whence.likelihood.kernels.vectors import (
     times_plus,
 )
 
-_NONE, _ONE, _THREE = np.int64(0), np.int64(1), np.int64(3)  # of no literal type of their own
+_NONE, _ONE, _THREE, _FOUR = (
+    np.int64(0),
+    np.int64(1),
+    np.int64(3),
+    np.int64(4),
+)  # of no literal type of their own
 _0, _1, _2, _3, _4, _5 = (np.uintp(k) for k in range(WINDOW))
 
 
@@ -60,6 +65,23 @@ def _best_of(at, n_actions, width, blocks, c, offsets, successors, probabilities
 
 
 @part
+def _best_of_four(at, blocks, c, places, ahead, aside, x):
+    """Return the values of the best of four directions in the world state `at`, one a lane.
+
+    Two opposite directions slip to the same places, so the better one is the one that leads
+    to more.
+    """
+    e = np.uintp(4 * at)
+    north = load(x, np.uintp(places[e]) * blocks + c)
+    south = load(x, np.uintp(places[e + _1]) * blocks + c)
+    east = load(x, np.uintp(places[e + _2]) * blocks + c)
+    west = load(x, np.uintp(places[e + _3]) * blocks + c)
+    along = times_plus(ahead, larger(north, south), times(aside, plus(east, west)))
+    across = times_plus(ahead, larger(east, west), times(aside, plus(north, south)))
+    return larger(along, across)
+
+
+@part
 def enter(at, label, entry, blocks, x, paid, targets):
     """Write what it is worth to enter a labelled state, from its own values."""
     own = np.uintp(at) * blocks * np.uintp(LANES)
@@ -81,12 +103,18 @@ def _swept(begin, end, again, width, world, pack, x, step, moved, largest):
     n_actions, paid, targets = world.n_actions, pack.paid, pack.targets
     offsets, successors, probabilities = world.offsets, world.successors, world.discounted
     labels, entries, watch = world.labels, world.entries, world.watch
+    places, ahead, aside = world.places, spread(world.shares[2]), spread(world.shares[3])
     steps = step.shape[0] > 0
     most = spread(0.0)
     zero = spread(0.0)
     for s in range(begin, end):
         for c in range(blocks):
-            best = _best_of(s, n_actions, width, blocks, c, offsets, successors, probabilities, x)
+            if width == 4:
+                best = _best_of_four(s, blocks, c, places, ahead, aside, x)
+            else:
+                best = _best_of(
+                    s, n_actions, width, blocks, c, offsets, successors, probabilities, x
+                )
             row = np.uintp(s) * blocks + c
             change = minus(best, load(x, row))
             most = larger(most, larger(change, minus(zero, change)))
@@ -105,8 +133,10 @@ def _swept(begin, end, again, width, world, pack, x, step, moved, largest):
 
 @part
 def sweep(begin, end, again, world, pack, x, step, moved, largest):
-    """Do as `_swept` does, compiled for each width."""
-    if world.width == 1:
+    """Do as `_swept` does, compiled for each width, and for four directions."""
+    if world.places.shape[0] > 0:
+        _swept(begin, end, again, _FOUR, world, pack, x, step, moved, largest)
+    elif world.width == 1:
         _swept(begin, end, again, _ONE, world, pack, x, step, moved, largest)
     elif world.width == 3:
         _swept(begin, end, again, _THREE, world, pack, x, step, moved, largest)
@@ -140,7 +170,7 @@ def _combine(latest, pack):
         store(x5, row, smaller(larger(value, least), most))
 
 
-@inlined
+@part
 def run_round(latest, world, pack):
     """Combine the iterates and sweep REPEAT times over a world that is one tile.
 

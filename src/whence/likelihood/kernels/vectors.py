@@ -119,6 +119,20 @@ def times_plus(typing_context, a, b, c):
 
 
 @intrinsic
+def times_plus_where(typing_context, code, a, b, c):
+    """Return a * b + c, rounded once, in the lanes whose bit is set in `code`; else c."""
+
+    def code_of(context, builder, signature, args):
+        kind = ir.FunctionType(_IR, [_IR, _IR, _IR])
+        fused = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f64")
+        bits = builder.trunc(args[0], ir.IntType(LANES))
+        chosen = builder.bitcast(bits, ir.VectorType(ir.IntType(1), LANES))
+        return builder.select(chosen, builder.call(fused, args[1:]), args[3])
+
+    return _VECTOR(types.uint32, _VECTOR, _VECTOR, _VECTOR), code_of
+
+
+@intrinsic
 def plus(typing_context, a, b):
     """Return a + b."""
 

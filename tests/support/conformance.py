@@ -14,11 +14,14 @@ from functools import lru_cache
 import numpy as np
 
 import whence
+from support.emulated import COMPILER, EmulatedCard
 from support.problems import masked, random_machine, random_world
 from whence import Demonstrations, Episode, Expert, LabeledMDP, RewardMachine
 from whence._arrays import Ints
 from whence.likelihood import reference
 from whence.likelihood.compiled import CompiledEngine
+from whence.likelihood.cuda.card import Card
+from whence.likelihood.cuda.engine import CudaEngine
 from whence.likelihood.engines import Engine
 from whence.likelihood.evidence import Evidence
 from whence.likelihood.hub_map import is_deterministic, map_hubs
@@ -42,7 +45,26 @@ def by_hubs(
     return None if hubs is None else HubEngine(mdp, evidence, discount, threads, hubs)
 
 
+def on_card(card: Card) -> dict[str, Builder]:
+    """Return the engines of a card: all rows of a world, or its hubs alone."""
+
+    def rows(
+        mdp: LabeledMDP, evidence: Evidence, discount: float, threads: int | None
+    ) -> Engine | None:
+        return CudaEngine(mdp, evidence, discount, threads, card)
+
+    def hubs(
+        mdp: LabeledMDP, evidence: Evidence, discount: float, threads: int | None
+    ) -> Engine | None:
+        found = map_hubs(mdp, evidence.visited) if is_deterministic(mdp) else None
+        return None if found is None else CudaEngine(mdp, evidence, discount, threads, card, found)
+
+    return {"card rows": rows, "card hubs": hubs}
+
+
 ENGINES: dict[str, Builder] = {"sweeping": sweeping, "hubs": by_hubs}
+if COMPILER is not None:
+    ENGINES |= on_card(EmulatedCard())
 
 
 @dataclass(frozen=True, eq=False)

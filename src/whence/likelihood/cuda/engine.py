@@ -1,0 +1,298 @@
+"""The engine of graphics cards: a warp holds some machines, a lane one state of one of them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from whence._arrays import Floats, Ints
+from whence.errors import WhenceWarning
+from whence.likelihood.compiled import CompiledEngine, canonical_tables, readable
+from whence.likelihood.cuda.card import Card, FullError, Kernel
+from whence.likelihood.cuda.plan import Choices, Rows, choices, hub_rows, world_rows
+from whence.likelihood.evidence import Evidence
+from whence.likelihood.hub_map import HubMap
+from whence.model.mdp import LabeledMDP
+
+WARP = 32
+MOST_STATES = WARP  # of a machine: each has a lane
+MOST_TABLE_BYTES = 64 * 1024  # of a machine's arrows in fast memory
+FAST_ITERATES = 64 * 1024  # bytes of iterates that are kept in fast memory, at most
+SHARE = 0.4  # of the free memory that a batch may take
+BLOCKS = 32  # that a processor runs side by side, at most
+LONG_DISCOUNT = 0.97  # from here on extrapolation looks further back
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Machines on the card.
+
+    Attributes:
+        size: B.
+        n: their states.
+        width: the columns of their tables.
+        columns: int32[m], the column of each symbol of the world.
+        targets: uint8[B, n, width].
+        pays: float64[B, n, width].
+        tolerance: float64[B], how far values may be off.
+    """
+
+    size: int
+    n: int
+    width: int
+    columns: Any
+    targets: Any
+    pays: Any
+    tolerance: Any
+
+    @property
+    def groups(self) -> int:
+        """How many warps they fill."""
+        return -(-self.size // (WARP // self.n))
+
+
+class CudaEngine:
+    """Scores batches of machines in one world on a card."""
+
+    def __init__(
+        self,
+        mdp: LabeledMDP,
+        evidence: Evidence,
+        discount: float,
+        threads: int | None,
+        card: Card,
+        hubs: HubMap | None = None,
+    ) -> None:
+        self.mdp = mdp
+        self.evidence = evidence
+        self.discount = discount
+        self.host = CompiledEngine(mdp, evidence, discount, threads)
+        self.threads = self.host.threads
+        self.card = card
+        self._hubs = hubs
+        self.rows, row = hub_rows(mdp, hubs, discount) if hubs else world_rows(mdp)
+        self.choices = choices(mdp, evidence, row)
+
+    def at(self, discount: float) -> CudaEngine:
+        """Return the same engine for an expert of another discount."""
+        found = CudaEngine(
+            self.mdp, self.evidence, discount, self.threads, self.card, self._hubs
+        )
+        return found
+
+    def canonical(self, transitions: Ints, rewards: Floats) -> tuple[Ints, Floats, Ints]:
+        """Return the canonical tables, int64[B, n, m] and float64[B, n, m], and state counts."""
+        return canonical_tables(transitions, rewards, readable(self.mdp, self.evidence))
+
+    def serves(self, n: int, m: int) -> bool:
+        """Return whether the card takes machines of n states and m symbols."""
+        return n <= MOST_STATES and 12 * WARP * m <= MOST_TABLE_BYTES
+
+    def log_likelihood(
+        self,
+        tables: tuple[Ints, Floats, Ints],
+        first_expert: Ints,
+        alpha: Floats,
+        lapse: Floats,
+        value_tolerance: Floats,
+    ) -> tuple[Floats, Ints]:
+        """Return float64[E], the log likelihoods of canonical machines, and the sweeps, int64[B].
+
+        Machine b has the experts first_expert[b] to first_expert[b + 1] - 1: it is solved once,
+        to its `value_tolerance`, for all of them.
+        """
+        size, n, m = tables[0].shape
+        if not self.serves(n, m):
+            self._warn(n, m)
+            return self.host.log_likelihood(tables, first_expert, alpha, lapse, value_tolerance)
+        out, sweeps = np.zeros(len(alpha)), np.zeros(size, dtype=np.int64)
+
+        def part(start: int, stop: int) -> None:
+            batch = self._sent(tables, value_tolerance, start, stop)
+            z, taken = self.solved(batch)
+            first, last = first_expert[start], first_expert[stop]
+            experts = (
+                self.card.put(first_expert[start : stop + 1] - first),
+                self.card.put(alpha[first:last]),
+                self.card.put(lapse[first:last]),
+            )
+            out[first:last] = self.card.get(self.read(batch, z, experts, int(last - first)))
+            sweeps[start:stop] = self.card.get(taken)
+
+        self._in_chunks(size, n, 0, part)
+        return out, sweeps
+
+    def visited_q(self, tables: tuple[Ints, Floats, Ints], value_tolerance: float) -> Floats:
+        """Return float64[B, n, A, U], the optimal Q of visited states for canonical machines."""
+        size, n, m = tables[0].shape
+        if not self.serves(n, m):
+            self._warn(n, m)
+            return self.host.visited_q(tables, value_tolerance)
+        out = np.zeros((size, n, self.mdp.n_actions, len(self.evidence.visited)))
+        tolerance = np.full(size, value_tolerance)
+
+        def part(start: int, stop: int) -> None:
+            batch = self._sent(tables, tolerance, start, stop)
+            z, _ = self.solved(batch)
+            out[start:stop] = self.card.get(self._visited(batch, z)).reshape(out[start:stop].shape)
+
+        self._in_chunks(size, n, out[:1].nbytes, part)
+        return out
+
+    def _warn(self, n: int, m: int) -> None:
+        warnings.warn(
+            f"machines of {n} states and {m} symbols are scored by the cores: the card takes up "
+            f"to {MOST_STATES} states and {MOST_TABLE_BYTES // (12 * WARP)} symbols",
+            WhenceWarning,
+            stacklevel=3,
+        )
+
+    def _sent(
+        self, tables: tuple[Ints, Floats, Ints], tolerance: Floats, start: int, stop: int
+    ) -> Batch:
+        """Return some machines of a batch, on the card."""
+        _, n, m = tables[0].shape
+        return Batch(
+            size=stop - start,
+            n=n,
+            width=m,
+            columns=self._own_columns,
+            targets=self.card.put(tables[0][start:stop].astype(np.uint8)),
+            pays=self.card.put(np.ascontiguousarray(tables[1][start:stop])),
+            tolerance=self.card.put(np.ascontiguousarray(tolerance[start:stop])),
+        )
+
+    def _in_chunks(self, size: int, n: int, extra: int, part: Any) -> None:
+        """Do some machines at a time, as many as the card has room for."""
+        chunk = self.room_for(n, extra)
+        start = 0
+        while start < size:
+            stop = min(start + chunk, size)
+            try:
+                with self.card.guarded():
+                    part(start, stop)
+            except FullError:
+                if chunk <= WARP // n:
+                    raise
+                chunk = max(min(chunk, size) // 2, WARP // n)
+                continue
+            start = stop
+
+    def room_for(self, n: int, extra: int = 0) -> int:
+        """Return how many machines of n states the card has room for at a time."""
+        with self.card.guarded():
+            free = SHARE * self.card.free_bytes()
+        row = 8 * WARP
+        group = row * len(self.rows.label) + (WARP // n) * (
+            extra + 64 + 9 * n * len(self.mdp.alphabet)
+        )
+        most = int((free - self._scratch(1)) // group)
+        return max(most, 1) * (WARP // n)
+
+    @cached_property
+    def _window(self) -> int:
+        """How many rounds extrapolation looks back on."""
+        return 6 if self.discount >= LONG_DISCOUNT else 5 if self.rows.wide else 4
+
+    @cached_property
+    def _own_columns(self) -> Any:
+        return self.card.put(np.arange(len(self.mdp.alphabet), dtype=np.int32))
+
+    @cached_property
+    def _sent_rows(self) -> tuple[Any, ...]:
+        return _sent(self.card, self.rows, "label least first entries after weight")
+
+    @cached_property
+    def _sent_choices(self) -> dict[str, Any]:
+        names = "first action entries after weight first_cell cells parent symbol"
+        return dict(
+            zip(names.split(), _sent(self.card, self.choices, names), strict=True)
+        )
+
+    def _scratch(self, blocks: int) -> int:
+        return blocks * 2 * self._window * self.rows.swept * 8 * WARP
+
+    def _blocks(self, groups: int, shared: int) -> int:
+        """Return how many blocks to launch: as many as run side by side, each again and again."""
+        each = max(min(BLOCKS, self.card.shared_bytes // (shared + 1024)), 1)
+        return min(groups, each * self.card.processors)
+
+    def solved(self, batch: Batch) -> tuple[Any, Any]:
+        """Return what entering rows is worth, float64[groups, R, 32], and sweeps, int64[B]."""
+        rows, m = self.rows, len(self.mdp.alphabet)
+        iterates = 8 * WARP * rows.swept
+        fast = iterates <= FAST_ITERATES
+        shared = 12 * WARP * m + 8 * WARP * self._window**2 + (iterates if fast else 0)
+        blocks = self._blocks(batch.groups, shared)
+        while blocks > 1 and self._scratch(blocks) > SHARE * self.card.free_bytes() / 4:
+            blocks = -(-blocks // 2)
+        z = self.card.empty(batch.groups * len(rows.label) * WARP, np.float64)
+        sweeps = self.card.empty(batch.size, np.int64)
+        kernel = self.card.kernel(
+            "solve.cu",
+            "solve_rows",
+            (f"-DWINDOW={self._window}", f"-DWIDE={int(rows.wide)}", f"-DIN_SHARED={int(fast)}"),
+        )
+        most = int((10_000 + 60 / (1 - self.discount)) / 2)
+        kernel(
+            blocks,
+            shared,
+            (
+                *_whole(batch.size, batch.n, m, batch.width, len(rows.label), rows.swept, most),
+                np.float64(self.discount), batch.columns, *self._sent_rows, batch.targets,
+                batch.pays, batch.tolerance, z,
+                self.card.empty(self._scratch(blocks) // 8, np.float64), sweeps,
+            ),
+        )  # fmt: skip
+        return z, sweeps
+
+    def read(self, batch: Batch, z: Any, experts: tuple[Any, Any, Any], many: int) -> Any:
+        """Return float64[E], the log likelihoods of machines that were solved."""
+        sent, m = self._sent_choices, len(self.mdp.alphabet)
+        nodes = self.evidence.n_histories
+        blocks = self._blocks(batch.groups, WARP * m)
+        out = self.card.empty(many, np.float64)
+        self._reader("read_cells")(
+            blocks,
+            WARP * m,
+            (
+                *_whole(batch.size, batch.n, m, batch.width, len(self.rows.label), nodes),
+                *_whole(len(self.evidence.visited)),
+                batch.columns, sent["parent"], sent["symbol"], sent["first"], sent["entries"],
+                sent["after"], sent["weight"], sent["first_cell"], sent["cells"], batch.targets, z,
+                *experts, self.card.empty(blocks * nodes * WARP, np.uint8), out,
+            ),
+        )  # fmt: skip
+        return out
+
+    def _visited(self, batch: Batch, z: Any) -> Any:
+        """Return float64[B n A U], Q of the visited states of machines that were solved."""
+        sent, actions, many = self._sent_choices, self.mdp.n_actions, len(self.evidence.visited)
+        out = self.card.empty(batch.size * batch.n * actions * many, np.float64)
+        self._reader("visit_states")(
+            self._blocks(batch.groups, 0),
+            0,
+            (
+                *_whole(batch.size, batch.n, len(self.rows.label), many, actions),
+                sent["first"], sent["action"], sent["entries"], sent["after"], sent["weight"], z,
+                out,
+            ),
+        )  # fmt: skip
+        return out
+
+    def _reader(self, name: str) -> Kernel:
+        wide = bool((self.choices.weight != 1.0).any())
+        return self.card.kernel("read.cu", name, (f"-DWIDE={int(wide)}",))
+
+
+def _whole(*numbers: int) -> tuple[np.int64, ...]:
+    return tuple(np.int64(number) for number in numbers)
+
+
+def _sent(card: Card, numbers: Rows | Choices, names: str) -> tuple[Any, ...]:
+    """Return some arrays of a plan, on the card."""
+    return tuple(card.put(getattr(numbers, name)) for name in names.split())

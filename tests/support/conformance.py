@@ -51,13 +51,15 @@ def on_card(card: Card) -> dict[str, Builder]:
     def rows(
         mdp: LabeledMDP, evidence: Evidence, discount: float, threads: int | None
     ) -> Engine | None:
-        return CudaEngine(mdp, evidence, discount, threads, card)
+        return CudaEngine(mdp, evidence, discount, threads, card, unrolled=False)
 
     def hubs(
         mdp: LabeledMDP, evidence: Evidence, discount: float, threads: int | None
     ) -> Engine | None:
         found = map_hubs(mdp, evidence.visited) if is_deterministic(mdp) else None
-        return None if found is None else CudaEngine(mdp, evidence, discount, threads, card, found)
+        if found is None:
+            return None
+        return CudaEngine(mdp, evidence, discount, threads, card, found, unrolled=False)
 
     return {"card rows": rows, "card hubs": hubs}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from whence._arrays import Floats, Ints
 from whence.errors import WhenceWarning
 from whence.likelihood.compiled import CompiledEngine, canonical_tables, readable
+from whence.likelihood.cuda import straight
 from whence.likelihood.cuda.card import Card, FullError, Kernel
 from whence.likelihood.cuda.plan import Choices, Rows, choices, hub_rows, world_rows
 from whence.likelihood.evidence import Evidence
@@ -24,6 +25,7 @@ MOST_TABLE_BYTES = 64 * 1024  # of a machine's arrows in fast memory
 FAST_ITERATES = 64 * 1024  # bytes of iterates that are kept in fast memory, at most
 SHARE = 0.4  # of the free memory that a batch may take
 BLOCKS = 32  # that a processor runs side by side, at most
+REPEAT = 2  # sweeps a round, where rounds are combined
 LONG_DISCOUNT = 0.97  # from here on extrapolation looks further back
 
 
@@ -66,7 +68,19 @@ class CudaEngine:
         threads: int | None,
         card: Card,
         hubs: HubMap | None = None,
+        unrolled: bool = True,
     ) -> None:
+        """Lay a world out for the card.
+
+        Args:
+            mdp: the world.
+            evidence: its demonstrations.
+            discount: the expert's.
+            threads: of the cores, where the card cannot serve.
+            card: to be used.
+            hubs: of a deterministic world, to solve machines on them alone.
+            unrolled: whether sweeps over a small world may be compiled as straight code.
+        """
         self.mdp = mdp
         self.evidence = evidence
         self.discount = discount
@@ -76,13 +90,16 @@ class CudaEngine:
         self._hubs = hubs
         self.rows, row = hub_rows(mdp, hubs, discount) if hubs else world_rows(mdp)
         self.choices = choices(mdp, evidence, row)
+        self._unrolled = unrolled
+        few = len(mdp.alphabet) <= straight.MOST_SYMBOLS
+        self.straight = unrolled and few and straight.pays(self.rows, discount)
 
     def at(self, discount: float) -> CudaEngine:
         """Return the same engine for an expert of another discount."""
-        found = CudaEngine(
-            self.mdp, self.evidence, discount, self.threads, self.card, self._hubs
-        )
-        return found
+        return CudaEngine(
+            self.mdp, self.evidence, discount, self.threads, self.card, self._hubs,
+            self._unrolled,
+        )  # fmt: skip
 
     def canonical(self, transitions: Ints, rewards: Floats) -> tuple[Ints, Floats, Ints]:
         """Return the canonical tables, int64[B, n, m] and float64[B, n, m], and state counts."""
@@ -199,6 +216,10 @@ class CudaEngine:
         return 6 if self.discount >= LONG_DISCOUNT else 5 if self.rows.wide else 4
 
     @cached_property
+    def _code(self) -> str:
+        return straight.code(self.rows, self.discount)
+
+    @cached_property
     def _own_columns(self) -> Any:
         return self.card.put(np.arange(len(self.mdp.alphabet), dtype=np.int32))
 
@@ -223,6 +244,23 @@ class CudaEngine:
 
     def solved(self, batch: Batch) -> tuple[Any, Any]:
         """Return what entering rows is worth, float64[groups, R, 32], and sweeps, int64[B]."""
+        rows = self.rows
+        z = self.card.empty(batch.groups * len(rows.label) * WARP, np.float64)
+        sweeps = self.card.empty(batch.size, np.int64)
+        if self.straight:
+            self._solve_straight(batch, z, sweeps)
+        else:
+            self._solve(batch, z, sweeps)
+        return z, sweeps
+
+    def _solve_straight(self, batch: Batch, z: Any, sweeps: Any) -> None:
+        kernel = self.card.kernel("straight.cu", "solve_straight", (), self._code)
+        shared = 40 * WARP * len(self.mdp.alphabet)
+        rough = np.int64(straight.rough_sweeps(self.discount))
+        blocks = self._blocks(batch.groups, shared)
+        kernel(blocks, shared, (*self._problem(batch, 1), rough, z, sweeps))
+
+    def _solve(self, batch: Batch, z: Any, sweeps: Any) -> None:
         rows, m = self.rows, len(self.mdp.alphabet)
         iterates = 8 * WARP * rows.swept
         fast = iterates <= FAST_ITERATES
@@ -230,25 +268,20 @@ class CudaEngine:
         blocks = self._blocks(batch.groups, shared)
         while blocks > 1 and self._scratch(blocks) > SHARE * self.card.free_bytes() / 4:
             blocks = -(-blocks // 2)
-        z = self.card.empty(batch.groups * len(rows.label) * WARP, np.float64)
-        sweeps = self.card.empty(batch.size, np.int64)
-        kernel = self.card.kernel(
-            "solve.cu",
-            "solve_rows",
-            (f"-DWINDOW={self._window}", f"-DWIDE={int(rows.wide)}", f"-DIN_SHARED={int(fast)}"),
-        )
-        most = int((10_000 + 60 / (1 - self.discount)) / 2)
-        kernel(
-            blocks,
-            shared,
-            (
-                *_whole(batch.size, batch.n, m, batch.width, len(rows.label), rows.swept, most),
-                np.float64(self.discount), batch.columns, *self._sent_rows, batch.targets,
-                batch.pays, batch.tolerance, z,
-                self.card.empty(self._scratch(blocks) // 8, np.float64), sweeps,
-            ),
+        flags = f"-DWINDOW={self._window}", f"-DWIDE={int(rows.wide)}", f"-DIN_SHARED={int(fast)}"
+        history = self.card.empty(self._scratch(blocks) // 8, np.float64)
+        kernel = self.card.kernel("solve.cu", "solve_rows", flags)
+        kernel(blocks, shared, (*self._problem(batch, REPEAT), z, history, sweeps))
+
+    def _problem(self, batch: Batch, repeat: int) -> tuple[Any, ...]:
+        """Return the arguments that say what is to be solved, in rounds of so many sweeps."""
+        rows, m = self.rows, len(self.mdp.alphabet)
+        most = int((10_000 + 60 / (1 - self.discount)) / repeat)
+        return (
+            *_whole(batch.size, batch.n, m, batch.width, len(rows.label), rows.swept, most),
+            np.float64(self.discount), batch.columns, *self._sent_rows, batch.targets, batch.pays,
+            batch.tolerance,
         )  # fmt: skip
-        return z, sweeps
 
     def read(self, batch: Batch, z: Any, experts: tuple[Any, Any, Any], many: int) -> Any:
         """Return float64[E], the log likelihoods of machines that were solved."""

@@ -135,7 +135,7 @@ extern "C" __global__ void __launch_bounds__(WARP) visit_states(
         if (!at.here) continue;
         const double *own = z + group * rows * WARP;
         double *q = out + (at.machine * n + at.y) * actions * many;
-        for (Int i = 0; i < actions * many; i++) q[i] = -INFINITY;
+        for (Int i = 0; i < actions * many; i++) q[i] = log(0.0);
         for (int u = 0; u < many; u++)
             for (int choice = first[u]; choice < first[u + 1]; choice++)
                 q[action[choice] * many + u] = q_of(world, own, choice, at.lane);

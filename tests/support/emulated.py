@@ -1,4 +1,4 @@
-"""A card that is none: the kernels' own source, compiled for this computer, one lane after another.
+"""A card that is none: the kernels' source, compiled for this computer, lane after lane.
 
 What it finds is what a card would find, but for the last digits; it is slow, and shows nothing of
 how lanes run side by side but which of them exchange values.

@@ -1,4 +1,4 @@
-"""The card: memory, kernels compiled from their source, and what it says when something is wrong."""
+"""The card: its memory, kernels compiled from their source, and its errors as messages."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Card(Protocol):
         """Return how much memory is free."""
 
     def kernel(self, file: str, name: str, options: tuple[str, ...], text: str = "") -> Kernel:
-        """Return a kernel, run as kernel(blocks, shared bytes, arguments).
+        """Return a kernel, to be called with blocks, shared bytes and arguments.
 
         Args:
             file: the name of its source.

@@ -14,7 +14,7 @@ from whence.errors import WhenceWarning
 from whence.likelihood.compiled import CompiledEngine, canonical_tables, readable
 from whence.likelihood.cuda import straight
 from whence.likelihood.cuda.card import Card, FullError, Kernel
-from whence.likelihood.cuda.plan import Choices, Rows, choices, hub_rows, world_rows
+from whence.likelihood.cuda.plan import Choices, Rows, choices, fits, hub_rows, world_rows
 from whence.likelihood.evidence import Evidence
 from whence.likelihood.hub_map import HubMap
 from whence.model.mdp import LabeledMDP
@@ -25,6 +25,7 @@ MOST_TABLE_BYTES = 64 * 1024  # of a machine's arrows in fast memory
 FAST_ITERATES = 64 * 1024  # bytes of iterates that are kept in fast memory, at most
 SHARE = 0.4  # of the free memory that a batch may take
 BLOCKS = 32  # that a processor runs side by side, at most
+MOST_WINDOW = 6  # rounds that are combined, at most
 REPEAT = 2  # sweeps a round, where rounds are combined
 LONG_DISCOUNT = 0.97  # from here on extrapolation looks further back
 
@@ -213,7 +214,7 @@ class CudaEngine:
     @cached_property
     def _window(self) -> int:
         """How many rounds extrapolation looks back on."""
-        return 6 if self.discount >= LONG_DISCOUNT else 5 if self.rows.wide else 4
+        return MOST_WINDOW if self.discount >= LONG_DISCOUNT else 5 if self.rows.wide else 4
 
     @cached_property
     def _code(self) -> str:
@@ -230,9 +231,7 @@ class CudaEngine:
     @cached_property
     def _sent_choices(self) -> dict[str, Any]:
         names = "first action entries after weight first_cell cells parent symbol"
-        return dict(
-            zip(names.split(), _sent(self.card, self.choices, names), strict=True)
-        )
+        return dict(zip(names.split(), _sent(self.card, self.choices, names), strict=True))
 
     def _scratch(self, blocks: int) -> int:
         return blocks * 2 * self._window * self.rows.swept * 8 * WARP
@@ -320,6 +319,14 @@ class CudaEngine:
     def _reader(self, name: str) -> Kernel:
         wide = bool((self.choices.weight != 1.0).any())
         return self.card.kernel("read.cu", name, (f"-DWIDE={int(wide)}",))
+
+
+def holds(card: Card, mdp: LabeledMDP, evidence: Evidence) -> bool:
+    """Return whether a card has room for one machine in a world, and numbers for its steps."""
+    row = 8 * WARP * (1 + 2 * MOST_WINDOW)
+    with card.guarded():
+        room = SHARE * card.free_bytes()
+    return fits(mdp, evidence) and row * mdp.n_states + WARP * evidence.n_histories < room
 
 
 def _whole(*numbers: int) -> tuple[np.int64, ...]:

@@ -1,9 +1,9 @@
 """A world and its demonstrations as the card wants them: rows, choices and cells.
 
-A *row* is a state that can be entered: every state of the world in the order of sweeps, or, where a
-world is deterministic and large, its hubs and then the places that actions in visited states lead
-to. A *choice* is an action that a visited state has. Entering a row is worth its pay and what
-comes after it, discounted; a choice is worth the expectation over the rows that it may lead to.
+A *row* is a state that can be entered: every state of the world in the order of sweeps, or, in a
+deterministic world, its hubs and then the places that actions in visited states lead to.
+A *choice* is an action that a visited state has. Entering a row is worth its pay and what comes
+after it, discounted; a choice is worth the expectation over the rows that it may lead to.
 """
 
 from __future__ import annotations

@@ -49,9 +49,7 @@ def code(rows: Rows, discount: float) -> str:
     )
 
 
-def _swept(
-    rows: Rows, row: int, discount: float, again: Ints, name: str, suffix: str
-) -> str:
+def _swept(rows: Rows, row: int, discount: float, again: Ints, name: str, suffix: str) -> str:
     """Return the statements that give one row its new value, in numbers of one kind."""
     kind, mark = ("float", "32") if suffix else ("double", "")
     label, step = int(rows.label[row]), int(again[row])

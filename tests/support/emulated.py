@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,15 @@ class EmulatedCard:
         """Return how much memory is free."""
         return self._memory
 
+    def seconds(self, run: Callable[[], object]) -> Callable[[], float]:
+        """Return a function that does something, and says that it took a second."""
+
+        def timed() -> float:
+            run()
+            return 1.0
+
+        return timed
+
     @contextmanager
     def guarded(self) -> Iterator[None]:
         """Let errors pass."""
@@ -74,7 +83,7 @@ class EmulatedCard:
 
     def _library(self, file: str, options: tuple[str, ...], text: str) -> ctypes.CDLL:
         code = f'#include "{SHIM}"\n' + source(file, text)
-        names = re.findall(r"__launch_bounds__\(WARP\) (\w+)\(", code)
+        names = re.findall(r"__launch_bounds__\(WARP[^)]*\) (\w+)\(", code)
         code += "\n" + "\n".join(f"KERNEL({name})" for name in names) + "\n"
         stamp = (code + SHIM.read_text("utf-8") + str(options)).encode()
         library = self._folder / f"{hashlib.sha256(stamp).hexdigest()[:24]}.so"

@@ -81,7 +81,7 @@ def card_engine_for(
 ) -> Engine:
     """Return the engine of the card, or where the world is too large for it, that of the cores."""
     from whence.likelihood.cuda.card import first_card
-    from whence.likelihood.cuda.engine import CudaEngine, holds
+    from whence.likelihood.cuda.engine import CudaEngine, holds, worth_their_hubs
 
     card = first_card()
     if not holds(card, mdp, evidence):
@@ -95,6 +95,8 @@ def card_engine_for(
     hubs = None
     if is_deterministic(mdp):
         hubs = map_hubs(mdp, evidence.visited, limits(mdp, evidence))
+    if hubs is not None and not worth_their_hubs(hubs, mdp, discount):
+        hubs = None
     return CudaEngine(mdp, evidence, discount, threads, card, hubs)
 
 

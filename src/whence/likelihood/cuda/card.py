@@ -17,6 +17,8 @@ HERE = Path(__file__).parent
 SHARED = "lanes.cuh"  # what every kernel's source begins with
 CURE = 'leave device="cuda" (--device cuda) out to use the cores'
 
+WARP = 32
+
 Kernel = Callable[[int, int, tuple[Any, ...]], None]
 
 
@@ -54,6 +56,9 @@ class Card(Protocol):
             options: what it is compiled with, such as "-DWIDE=1".
             text: what is put in front of its source.
         """
+
+    def seconds(self, run: Callable[[], object]) -> Callable[[], float]:
+        """Return a function that does something on the card and tells how long the card took."""
 
     def guarded(self) -> Any:
         """Return a context in which the card's errors become messages."""
@@ -110,9 +115,23 @@ class CudaCard:
         def run(blocks: int, shared: int, arguments: tuple[Any, ...]) -> None:
             if shared > function.max_dynamic_shared_size_bytes:
                 function.max_dynamic_shared_size_bytes = shared
-            function((blocks,), (32,), arguments, shared_mem=shared)
+            function((blocks,), (WARP,), arguments, shared_mem=shared)
 
         return run
+
+    def seconds(self, run: Callable[[], object]) -> Callable[[], float]:
+        """Return a function that does something on the card and tells how long the card took."""
+        cuda = self._cupy.cuda
+
+        def timed() -> float:
+            begin, end = cuda.Event(), cuda.Event()
+            begin.record()
+            run()
+            end.record()
+            end.synchronize()
+            return float(cuda.get_elapsed_time(begin, end)) / 1e3
+
+        return timed
 
     @contextmanager
     def guarded(self) -> Iterator[None]:

@@ -25,6 +25,8 @@ MOST_TABLE_BYTES = 64 * 1024  # of a machine's arrows in fast memory
 FAST_ITERATES = 64 * 1024  # bytes of iterates that are kept in fast memory, at most
 SHARE = 0.4  # of the free memory that a batch may take
 BLOCKS = 32  # that a processor runs side by side, at most
+MOST_KEPT = 6  # values of actions that a lane keeps at hand
+SIMPLE = "-DWINDOW=1", "-DWIDE=0", "-DIN_SHARED=0"
 MOST_WINDOW = 6  # rounds that are combined, at most
 REPEAT = 2  # sweeps a round, where rounds are combined
 LONG_DISCOUNT = 0.97  # from here on extrapolation looks further back
@@ -130,7 +132,7 @@ class CudaEngine:
         out, sweeps = np.zeros(len(alpha)), np.zeros(size, dtype=np.int64)
 
         def part(start: int, stop: int) -> None:
-            batch = self._sent(tables, value_tolerance, start, stop)
+            batch = self.sent(tables, value_tolerance, start, stop)
             z, taken = self.solved(batch)
             first, last = first_expert[start], first_expert[stop]
             experts = (
@@ -154,7 +156,7 @@ class CudaEngine:
         tolerance = np.full(size, value_tolerance)
 
         def part(start: int, stop: int) -> None:
-            batch = self._sent(tables, tolerance, start, stop)
+            batch = self.sent(tables, tolerance, start, stop)
             z, _ = self.solved(batch)
             out[start:stop] = self.card.get(self._visited(batch, z)).reshape(out[start:stop].shape)
 
@@ -169,10 +171,15 @@ class CudaEngine:
             stacklevel=3,
         )
 
-    def _sent(
-        self, tables: tuple[Ints, Floats, Ints], tolerance: Floats, start: int, stop: int
+    def sent(
+        self,
+        tables: tuple[Ints, Floats, Ints],
+        tolerance: Floats,
+        start: int = 0,
+        stop: int | None = None,
     ) -> Batch:
-        """Return some machines of a batch, on the card."""
+        """Return the machines start..stop-1 of a batch, or all, on the card."""
+        stop = len(tables[0]) if stop is None else stop
         _, n, m = tables[0].shape
         return Batch(
             size=stop - start,
@@ -229,6 +236,14 @@ class CudaEngine:
         return _sent(self.card, self.rows, "label least first entries after weight")
 
     @cached_property
+    def _sent_edges(self) -> Any:
+        """[(weight, row)], of the actions of rows that have one outcome each."""
+        kind = np.dtype([("weight", np.float64), ("after", np.int64)])
+        edges = np.empty(len(self.rows.after), dtype=kind)
+        edges["weight"], edges["after"] = self.rows.weight, self.rows.after
+        return self.card.put(edges.view(np.float64))
+
+    @cached_property
     def _sent_choices(self) -> dict[str, Any]:
         names = "first action entries after weight first_cell cells parent symbol"
         return dict(zip(names.split(), _sent(self.card, self.choices, names), strict=True))
@@ -250,7 +265,18 @@ class CudaEngine:
             self._solve_straight(batch, z, sweeps)
         else:
             self._solve(batch, z, sweeps)
+        if rows.swept < len(rows.label):
+            self._fill_places(batch, z)
         return z, sweeps
+
+    def _fill_places(self, batch: Batch, z: Any) -> None:
+        rows, sent = self.rows, self._sent_rows
+        fast = 8 * WARP * rows.swept <= FAST_ITERATES
+        shared = 8 * WARP * rows.swept if fast else 0
+        kernel = self.card.kernel("solve.cu", "fill_places", SIMPLE)
+        whole = _whole(batch.groups, len(rows.label), rows.swept, int(fast))
+        arguments = *whole, np.float64(self.discount), sent[1], sent[2], self._sent_edges, z
+        kernel(self._blocks(batch.groups, shared), shared, arguments)
 
     def _solve_straight(self, batch: Batch, z: Any, sweeps: Any) -> None:
         kernel = self.card.kernel("straight.cu", "solve_straight", (), self._code)
@@ -318,7 +344,20 @@ class CudaEngine:
 
     def _reader(self, name: str) -> Kernel:
         wide = bool((self.choices.weight != 1.0).any())
-        return self.card.kernel("read.cu", name, (f"-DWIDE={int(wide)}",))
+        most = int(np.diff(self.choices.first).max(initial=0))
+        kept = most if most <= MOST_KEPT else 0
+        return self.card.kernel("read.cu", name, (f"-DWIDE={int(wide)}", f"-DKEPT={kept}"))
+
+
+def worth_their_hubs(hubs: HubMap, mdp: LabeledMDP, discount: float) -> bool:
+    """Return whether hubs are less work than all states of a deterministic world.
+
+    Where straight code sweeps over all states, that is so if the ways between hubs are fewer than
+    the world's actions.
+    """
+    fewer = int(hubs.first[len(hubs.labels)]) < mdp.n_transitions
+    small = mdp.n_states <= straight.MOST_ROWS and discount <= straight.LONGEST_DISCOUNT
+    return fewer or not small
 
 
 def holds(card: Card, mdp: LabeledMDP, evidence: Evidence) -> bool:

@@ -1,7 +1,7 @@
 // Log likelihoods from what it is worth to enter each row: the steps of every history are shared out among the states of
 // each machine, and each lane adds up those that fell to it, state by state and action by action.
 //
-// Compiled with WIDE (1: several outcomes an action).
+// Compiled with WIDE (1: several outcomes an action) and KEPT (how many actions' values a lane keeps; 0: any number).
 
 #define TIE 1e-9
 #define RESOLUTION 1e-13
@@ -24,31 +24,44 @@ __device__ inline double q_of(const Choices &world, const double *z, int choice,
 #endif
 }
 
-// What an expert thinks of the actions of one state.
+// What an expert thinks of the actions of one state. Their Q are kept where there are at most KEPT of them.
 struct Mood {
     double alpha, lapse, best, log_total, share, blind;
     bool sure;
+#if KEPT
+    double q[KEPT];
+#endif
 };
 
-__device__ inline Mood mood_at(const Choices &world, const double *z, int u, int lane, double alpha, double lapse) {
-    Mood mood;
-    int begin = world.first[u], end = world.first[u + 1];
+#if KEPT
+#define EACH(i, choice) _Pragma("unroll") for (int i = 0, choice = begin; i < KEPT; i++, choice++) if (choice < end)
+#define Q(i, choice) mood.q[i]
+#else
+#define EACH(i, choice) for (int i = 0, choice = begin; choice < end; i++, choice++)
+#define Q(i, choice) q_of(world, z, choice, lane)
+#endif
+
+__device__ inline void look(
+    const Choices &world, const double *z, int begin, int end, int lane, double alpha, double lapse, Mood &mood
+) {
     mood.alpha = alpha;
     mood.lapse = lapse;
     mood.sure = isinf(alpha);
-    mood.best = q_of(world, z, begin, lane);
-    for (int choice = begin + 1; choice < end; choice++) mood.best = larger(mood.best, q_of(world, z, choice, lane));
+    mood.best = log(0.0);
     mood.blind = lapse / (end - begin);
+#if KEPT
+    EACH(i, choice) mood.q[i] = q_of(world, z, choice, lane);
+#endif
+    EACH(i, choice) mood.best = larger(mood.best, Q(i, choice));
     double total = 0.0;
     if (mood.sure) {
         mood.log_total = mood.best - larger(TIE, RESOLUTION * fabs(mood.best));
-        for (int choice = begin; choice < end; choice++) total += q_of(world, z, choice, lane) >= mood.log_total;
+        EACH(i, choice) total += Q(i, choice) >= mood.log_total;
         mood.share = (1.0 - lapse) / total + mood.blind;
     } else {
-        for (int choice = begin; choice < end; choice++) total += exp(alpha * (q_of(world, z, choice, lane) - mood.best));
+        EACH(i, choice) total += exp(alpha * (Q(i, choice) - mood.best));
         mood.log_total = log(total);
     }
-    return mood;
 }
 
 __device__ inline double log_chance(const Mood &mood, double q) {
@@ -56,6 +69,25 @@ __device__ inline double log_chance(const Mood &mood, double q) {
     double own = mood.alpha * (q - mood.best) - mood.log_total;
     if (mood.lapse == 0.0) return own;
     return log((1.0 - mood.lapse) * exp(own) + mood.blind);
+}
+
+// How many of some steps were taken in state y of the machine in a seat.
+__device__ inline int steps_in(
+    const Cell *__restrict__ cells, int begin, int end, const Byte *memory, int per, int seat, int y
+) {
+    int count = 0, c = begin;
+    for (; c + 8 <= end; c += 8) {
+        Cell cell[8];
+        Byte state[8];
+#pragma unroll
+        for (int i = 0; i < 8; i++) cell[i] = cells[c + i];
+#pragma unroll
+        for (int i = 0; i < 8; i++) state[i] = memory[(Int)cell[i].node * per + seat];
+#pragma unroll
+        for (int i = 0; i < 8; i++) count += state[i] == y ? cell[i].count : 0;
+    }
+    for (; c < end; c++) count += memory[(Int)cells[c].node * per + seat] == y ? cells[c].count : 0;
+    return count;
 }
 
 // Write the state of each machine after every history.
@@ -81,7 +113,7 @@ __device__ inline void walk(
 extern "C" __global__ void __launch_bounds__(WARP) read_cells(
     Int machines, Int n, Int m, Int width, Int rows, Int nodes, Int many, const int *columns, const int *parent,
     const int *symbol, const int *first, const int *entries, const int *after, const double *weight, const int *first_cell,
-    const Cell *cells, const Byte *targets, const double *z, const Int *first_expert, const double *alpha,
+    const Cell *cells, const Byte *targets, const double *worth, const Int *first_expert, const double *alpha,
     const double *lapse, Byte *memories, double *out
 ) {
     ROOM;
@@ -90,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(WARP) read_cells(
     Byte *memory = memories + blockIdx.x * nodes * WARP;
     for (Int group = blockIdx.x; group < groups; group += gridDim.x) {
         Place at = place_of(group, n, machines);
-        const double *own = z + group * rows * WARP;
+        const double *z = worth + group * rows * WARP;
         __syncwarp();
         walk(nodes, at, n, m, width, columns, parent, symbol, targets, (Byte *)room, memory);
         __syncwarp();
@@ -99,18 +131,14 @@ extern "C" __global__ void __launch_bounds__(WARP) read_cells(
             double sharp = expert < last ? alpha[expert] : 1.0, slack = expert < last ? lapse[expert] : 0.0;
             double total = 0.0, lost = 0.0;
             for (int u = 0; u < many; u++) {
-                Mood mood = mood_at(world, own, u, at.lane, sharp, slack);
-                for (int choice = first[u]; choice < first[u + 1]; choice++) {
-                    int begin = first_cell[choice], end = first_cell[choice + 1];
-                    if (begin == end) continue;
-                    int count = 0;
-                    if (at.seat < at.per)
-                        for (int c = begin; c < end; c++) {
-                            Cell cell = cells[c];
-                            count += memory[(Int)cell.node * at.per + at.seat] == at.y ? cell.count : 0;
-                        }
+                Mood mood;
+                int begin = first[u], end = first[u + 1], lane = at.lane;
+                look(world, z, begin, end, lane, sharp, slack, mood);
+                EACH(i, choice) {
+                    int from = first_cell[choice], to = first_cell[choice + 1];
+                    int count = at.seat < at.per ? steps_in(cells, from, to, memory, at.per, at.seat, at.y) : 0;
                     if (count == 0) continue;
-                    double part = count * log_chance(mood, q_of(world, own, choice, at.lane));
+                    double part = count * log_chance(mood, Q(i, choice));
                     double corrected = part - lost, after_it = total + corrected;
                     lost = isinf(after_it) ? 0.0 : (after_it - total) - corrected;
                     total = after_it;

@@ -3,7 +3,7 @@
 //
 // A row is a state of the world, or a hub of a deterministic one. Entering it is worth z = r + g v(target) where it has a
 // label and z = g v where not, with v the best over its actions of the expected z of what follows, and at least `least`.
-// Rows from `swept` on lead to swept rows alone and are worked out once, at the end.
+// Rows from `swept` on lead to swept rows alone and are worked out once, at the end, by `fill_places`.
 //
 // Compiled with WINDOW (rounds that are combined), WIDE (1: several outcomes an action), IN_SHARED (1: iterates there).
 
@@ -212,7 +212,34 @@ extern "C" __global__ void __launch_bounds__(WARP) solve_rows(
 #if IN_SHARED
         for (Int row = 0; row < swept; row++) out[row * WARP + lane] = x[row * WARP + lane];
 #endif
-        for (Int row = swept; row < rows; row++)
-            out[row * WARP + lane] = entered(world, x, row, discount, 0xffffffffu, lane, to, paid);
+    }
+}
+
+// Work out the rows from `swept` on: none has a label or several outcomes an action, and each leads to swept rows alone.
+struct Edge {
+    double weight;
+    Int after;
+};
+
+extern "C" __global__ void __launch_bounds__(WARP) fill_places(
+    Int groups, Int rows, Int swept, Int fast, double discount, const double *__restrict__ least, const int *__restrict__ first,
+    const Edge *__restrict__ edges, double *z
+) {
+    ROOM;
+    int lane = threadIdx.x;
+    for (Int group = blockIdx.x; group < groups; group += gridDim.x) {
+        double *out = z + group * rows * WARP;
+        const double *x = fast ? room : out;
+        for (Int row = 0; fast && row < swept; row++) room[row * WARP + lane] = out[row * WARP + lane];
+        for (Int row = swept; row < rows; row++) {
+            double best = least[row];
+            int end = first[row + 1];
+#pragma unroll 4
+            for (int e = first[row]; e < end; e++) {
+                Edge edge = edges[e];
+                best = larger(best, edge.weight * x[edge.after * WARP + lane]);
+            }
+            out[row * WARP + lane] = discount * best;
+        }
     }
 }

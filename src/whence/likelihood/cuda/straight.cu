@@ -6,24 +6,55 @@
 // bounds the error. Where a label can be read again and again, every step or every second one, what that is worth is a
 // bound from below that costs nothing: such loops are what plain sweeps are slow on.
 //
+// After every LEAP sweeps, the last step is taken on as far as a change that shrinks as it did would lead (Aitken); where
+// that makes matters worse, it is left out for a while.
+//
 // `straight.py` writes what comes before: ROWS declares the variables x0, x1, ..., SWEEP sweeps over them, SIZE finds the
 // largest, STORE writes them; ROWS32 and SWEEP32 do so with y0, y1, ...; WIDEN turns these into those.
 
-#define SETTLE(x, kind, fresh) \
+#define LEAP 8
+#define SETTLE(x, kind, most, fresh) \
     { \
         kind now = fresh; \
-        kind by = fabs(now - x); \
-        change = by > change ? by : change; \
+        change = most(change, fabs(now - x)); \
         x = now; \
     }
-#define PUT(x, best) SETTLE(x, double, best)
-#define PUT32(x, best) SETTLE(x, float, best)
-#define ENTER(x, best, k) SETTLE(x, double, paid[k * WARP + lane] + __shfl_sync(mask, best, to[k * WARP + lane]))
-#define ENTER32(x, best, k) SETTLE(x, float, paid32[k * WARP + lane] + __shfl_sync(mask, best, to[k * WARP + lane]))
+#define PUT(x, best) SETTLE(x, double, larger, best)
+#define PUT32(x, best) SETTLE(x, float, fmaxf, best)
+#define ENTER(x, best, k) SETTLE(x, double, larger, paid[k * WARP + lane] + __shfl_sync(mask, best, to[k * WARP + lane]))
+#define ENTER32(x, best, k) SETTLE(x, float, fmaxf, paid32[k * WARP + lane] + __shfl_sync(mask, best, to[k * WARP + lane]))
 #define AGAIN(k, step) again[((step - 1) * m + k) * WARP + lane]
 #define AGAIN32(k, step) again32[((step - 1) * m + k) * WARP + lane]
 #define MEASURE(x) size = larger(size, fabs(x));
 #define KEEP(row, x) out[row * WARP + lane] = x;
+#define LEAD(row, x) x += ahead * (x - out[row * WARP + lane]);
+#define KEEP32(row, x) out32[row * WARP + lane] = x;
+#define LEAD32(row, x) x += ahead * (x - out32[row * WARP + lane]);
+
+// How a machine's changes shrink.
+struct Pace {
+    float last, leapt; // the change of the last sweep, and of the one before the last leap
+    int sweeps, wait, pause; // leaps to be left out, now and after the next failure
+};
+
+// Note the change of a sweep; return how far to take its step on, in units of it, where it is time to leap.
+__device__ inline float paced(Pace &pace, float change) {
+    pace.sweeps++;
+    int after = pace.sweeps % LEAP;
+    if (after == 2 && pace.sweeps > LEAP && change > 0.7f * pace.leapt && pace.wait == 0) {
+        pace.wait = pace.pause;
+        pace.pause *= 2;
+    }
+    float ratio = change / pace.last;
+    pace.last = change;
+    if (after != 0) return 0.0f;
+    pace.leapt = change;
+    if (pace.wait > 0) {
+        pace.wait--;
+        return 0.0f;
+    }
+    return ratio > 0.3f && ratio < 0.995f ? ratio / (1.0f - ratio) : 0.0f;
+}
 
 // What it is worth to read label k for ever, once in so many steps, from each state of a machine: a sum doubled in length
 // until what is left out is nothing.
@@ -73,40 +104,56 @@ extern "C" __global__ void __launch_bounds__(WARP) solve_straight(
         unsigned mask = __ballot_sync(0xffffffffu, going);
         ROWS32
         float enough = larger(aim, 4e-7 * bound);
+        float *out32 = (float *)out;
+        Pace pace = {1e30f, 1e30f, 0, 0, 1};
         while (mask) {
             if (going) {
                 float change = 0.0f;
+                bool leaps = LEAPING && pace.sweeps % LEAP == LEAP - 1;
+                if (leaps) {
+                    STORE32
+                }
                 SWEEP32
                 done++;
-                if (largest_of(mask, change, at, n) <= enough || done >= rough_sweeps) going = false;
+                change = largest_of(mask, change, at, n);
+                float ahead = paced(pace, change);
+                if (change <= enough || done >= rough_sweeps)
+                    going = false;
+                else if (leaps) {
+                    LEAP32
+                }
             }
             mask = __ballot_sync(0xffffffffu, going);
         }
         ROWS
         WIDEN
+        pace = {1e30f, 1e30f, 0, 0, 1};
         going = at.here;
         mask = __ballot_sync(0xffffffffu, going);
         while (mask) {
             if (going) {
                 double change = 0.0;
+                bool leaps = LEAPING && pace.sweeps % LEAP == LEAP - 1;
+                if (leaps) {
+                    STORE
+                }
                 SWEEP
                 done++;
                 change = largest_of(mask, change, at, n);
+                double ahead = paced(pace, change);
                 if (change <= aim || done >= most_sweeps) going = false;
                 if (__ballot_sync(mask, going && change <= 64.0 * EPSILON * bound)) {
                     double size = 0.0;
                     SIZE
                     if (change <= 4.0 * EPSILON * largest_of(mask, size, at, n)) going = false;
                 }
+                if (going && leaps) {
+                    LEAPS
+                }
             }
             mask = __ballot_sync(0xffffffffu, going);
         }
         if (at.here && at.y == 0) sweeps[at.machine] = done;
         STORE
-        for (Int row = swept; row < rows; row++) {
-            double best = least[row];
-            for (int e = first[row]; e < first[row + 1]; e++) best = larger(best, weight[e] * out[(Int)after[e] * WARP + lane]);
-            out[row * WARP + lane] = discount * best;
-        }
     }
 }

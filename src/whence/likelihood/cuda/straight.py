@@ -37,6 +37,7 @@ def code(rows: Rows, discount: float) -> str:
         [
             "",
             f"#define LOOPS {int(again.any())}",
+            f"#define LEAPING {int(rows.wide or rows.swept < len(rows.label))}",
             "#define ROWS32 float " + ", ".join(f"y{row} = 0.0f" for row in every) + ";",
             "#define SWEEP32 " + " ".join(rough),
             "#define ROWS double " + ", ".join(f"x{row}" for row in every) + ";",
@@ -44,6 +45,9 @@ def code(rows: Rows, discount: float) -> str:
             "#define SWEEP " + " ".join(fine),
             "#define SIZE " + " ".join(f"MEASURE(x{row})" for row in every),
             "#define STORE " + " ".join(f"KEEP({row}, x{row})" for row in every),
+            "#define STORE32 " + " ".join(f"KEEP32({row}, y{row})" for row in every),
+            "#define LEAPS " + " ".join(f"LEAD({row}, x{row})" for row in every),
+            "#define LEAP32 " + " ".join(f"LEAD32({row}, y{row})" for row in every),
             "",
         ]
     )
@@ -51,7 +55,7 @@ def code(rows: Rows, discount: float) -> str:
 
 def _swept(rows: Rows, row: int, discount: float, again: Ints, name: str, suffix: str) -> str:
     """Return the statements that give one row its new value, in numbers of one kind."""
-    kind, mark = ("float", "32") if suffix else ("double", "")
+    kind, mark, most = ("float", "32", "fmaxf") if suffix else ("double", "", "larger")
     label, step = int(rows.label[row]), int(again[row])
     worth = [f"AGAIN{mark}({label}, {step})"] if step else []
     if math.isfinite(rows.least[row]):
@@ -62,7 +66,7 @@ def _swept(rows: Rows, row: int, discount: float, again: Ints, name: str, suffix
     every = list(dict.fromkeys(worth))
     lines = [f"{kind} b = {every[0]};"]
     for other in every[1:]:
-        lines.append(f"{{ {kind} q = {other}; b = q > b ? q : b; }}")
+        lines.append(f"b = {most}(b, {other});")
     last = f"PUT{mark}({name}{row}, {best})"
     if label >= 0:
         last = f"ENTER{mark}({name}{row}, {best}, {label})"

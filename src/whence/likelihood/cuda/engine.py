@@ -279,11 +279,12 @@ class CudaEngine:
         kernel(self._blocks(batch.groups, shared), shared, arguments)
 
     def _solve_straight(self, batch: Batch, z: Any, sweeps: Any) -> None:
-        kernel = self.card.kernel("straight.cu", "solve_straight", (), self._code)
         shared = 40 * WARP * len(self.mdp.alphabet)
-        rough = np.int64(straight.rough_sweeps(self.discount))
         blocks = self._blocks(batch.groups, shared)
-        kernel(blocks, shared, (*self._problem(batch, 1), rough, z, sweeps))
+        rough = straight.rough_sweeps(self.discount)
+        for name, most in (("solve_roughly", rough), ("solve_finely", self._most_sweeps)):
+            kernel = self.card.kernel("straight.cu", name, (), self._code)
+            kernel(blocks, shared, (*self._problem(batch, most), z, sweeps))
 
     def _solve(self, batch: Batch, z: Any, sweeps: Any) -> None:
         rows, m = self.rows, len(self.mdp.alphabet)
@@ -296,12 +297,20 @@ class CudaEngine:
         flags = f"-DWINDOW={self._window}", f"-DWIDE={int(rows.wide)}", f"-DIN_SHARED={int(fast)}"
         history = self.card.empty(self._scratch(blocks) // 8, np.float64)
         kernel = self.card.kernel("solve.cu", "solve_rows", flags)
-        kernel(blocks, shared, (*self._problem(batch, REPEAT), z, history, sweeps))
+        kernel(
+            blocks,
+            shared,
+            (*self._problem(batch, self._most_sweeps // REPEAT), z, history, sweeps),
+        )
 
-    def _problem(self, batch: Batch, repeat: int) -> tuple[Any, ...]:
-        """Return the arguments that say what is to be solved, in rounds of so many sweeps."""
+    @property
+    def _most_sweeps(self) -> int:
+        """After which plain sweeps would have done, too."""
+        return int(10_000 + 60 / (1 - self.discount))
+
+    def _problem(self, batch: Batch, most: int) -> tuple[Any, ...]:
+        """Return the arguments that say what is to be solved, in so many rounds at most."""
         rows, m = self.rows, len(self.mdp.alphabet)
-        most = int((10_000 + 60 / (1 - self.discount)) / repeat)
         return (
             *_whole(batch.size, batch.n, m, batch.width, len(rows.label), rows.swept, most),
             np.float64(self.discount), batch.columns, *self._sent_rows, batch.targets, batch.pays,

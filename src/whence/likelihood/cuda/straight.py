@@ -37,17 +37,15 @@ def code(rows: Rows, discount: float) -> str:
         [
             "",
             f"#define LOOPS {int(again.any())}",
-            f"#define LEAPING {int(rows.wide or rows.swept < len(rows.label))}",
             "#define ROWS32 float " + ", ".join(f"y{row} = 0.0f" for row in every) + ";",
             "#define SWEEP32 " + " ".join(rough),
-            "#define ROWS double " + ", ".join(f"x{row}" for row in every) + ";",
-            "#define WIDEN " + " ".join(f"x{row} = y{row};" for row in every),
+            "#define STORE32 " + " ".join(f"KEEP({row}, y{row})" for row in every),
+            "#define LEAP32 " + " ".join(f"LEAD({row}, y{row})" for row in every),
+            "#define LOAD " + " ".join(f"FROM({row}, x{row})" for row in every),
             "#define SWEEP " + " ".join(fine),
             "#define SIZE " + " ".join(f"MEASURE(x{row})" for row in every),
             "#define STORE " + " ".join(f"KEEP({row}, x{row})" for row in every),
-            "#define STORE32 " + " ".join(f"KEEP32({row}, y{row})" for row in every),
             "#define LEAPS " + " ".join(f"LEAD({row}, x{row})" for row in every),
-            "#define LEAP32 " + " ".join(f"LEAD32({row}, y{row})" for row in every),
             "",
         ]
     )

@@ -66,8 +66,8 @@ def _scored_by(job: Job, kept: Keeper, threads: int | None) -> Problem:
         return job.problem(checked_threads(threads))
     except (DeviceError, MissingExtraError) as error:
         raise DeviceError(
-            f"{kept.folder}: the run began with device {job.device!r} and goes on with it alone: "
-            f"{error}"
+            f"{kept.folder}: the run began with device {job.device!r} and goes on with it alone; "
+            f"bring the card back, or start a new run with whence infer ({error})"
         ) from None
 
 

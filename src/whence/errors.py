@@ -7,7 +7,8 @@ WhenceError
 ├── MachineError          a machine, or an operation on machines, that makes no sense
 ├── DemonstrationsError   demonstrations that do not fit together, or do not fit their world
 ├── ArgumentError         an argument outside its range
-└── MissingExtraError     an optional dependency that is not installed
+├── MissingExtraError     an optional dependency that is not installed
+└── DeviceError           a graphics card that is not there, is full, or does not answer
 
 WhenceWarning             something legal that is probably not meant
 
@@ -63,6 +64,10 @@ class ArgumentError(WhenceError):
 
 class MissingExtraError(WhenceError):
     """An optional dependency that is not installed."""
+
+
+class DeviceError(WhenceError):
+    """A graphics card that is not there, is full, or does not answer."""
 
 
 class WhenceWarning(UserWarning):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,8 +18,11 @@ import whence
 from support.problems import masked, random_machine, random_world
 from whence import Demonstrations, Episode, Expert, LabeledMDP, RewardMachine
 from whence._arrays import Ints
+from whence.errors import WhenceError
 from whence.likelihood import reference
 from whence.likelihood.compiled import CompiledEngine
+from whence.likelihood.cuda.card import Card, first_card
+from whence.likelihood.cuda.engine import CudaEngine
 from whence.likelihood.engines import Engine
 from whence.likelihood.evidence import Evidence
 from whence.likelihood.hub_map import is_deterministic, map_hubs
@@ -42,7 +46,28 @@ def by_hubs(
     return None if hubs is None else HubEngine(mdp, evidence, discount, threads, hubs)
 
 
+def on_card(card: Card) -> dict[str, Builder]:
+    """Return the engines of a card: all rows of a world, or its hubs alone."""
+
+    def rows(
+        mdp: LabeledMDP, evidence: Evidence, discount: float, threads: int | None
+    ) -> Engine | None:
+        return CudaEngine(mdp, evidence, discount, threads, card, unrolled=False)
+
+    def hubs(
+        mdp: LabeledMDP, evidence: Evidence, discount: float, threads: int | None
+    ) -> Engine | None:
+        found = map_hubs(mdp, evidence.visited) if is_deterministic(mdp) else None
+        if found is None:
+            return None
+        return CudaEngine(mdp, evidence, discount, threads, card, found, unrolled=False)
+
+    return {"card rows": rows, "card hubs": hubs}
+
+
 ENGINES: dict[str, Builder] = {"sweeping": sweeping, "hubs": by_hubs}
+with suppress(WhenceError):  # where there is no card, `test_cuda` tries the kernels without one
+    ENGINES |= on_card(first_card())
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     default="engine",
     show_default=True,
     metavar="PART",
-    help="engine (compared with other programs), growth, or all.",
+    help="engine (compared with other programs), growth, card (a graphics card), or all but card.",
 )
 @click.option(
     "--machines", type=int, default=200, show_default=True, help="Machines to score in each case."

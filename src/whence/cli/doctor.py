@@ -12,9 +12,18 @@ import click
 from whence.cli._console import Output, output_options
 
 PACKAGES = ("numpy", "numba", "msgspec", "click", "rich")
+
+
+def _cupy() -> str:
+    """Return the name that CuPy was installed by: one for each version of CUDA."""
+    names = metadata.packages_distributions().get("cupy", ["cupy"])
+    return names[0]
+
+
 EXTRAS = {
     "arviz": ("arviz", "arviz"),
     "bench": ("quantecon", "quantecon"),
+    "cuda": ("cupy", _cupy()),
     "minari": ("minari", "minari"),
     "plot": ("resvg_py", "resvg-py"),
     "tables": ("pyarrow", "pyarrow"),
@@ -63,9 +72,20 @@ def _kernel_cache() -> dict[str, object]:
     return {"folder": str(folder), "writable": os.access(existing, os.W_OK)}
 
 
-def _accelerator() -> str | None:
-    """Return the kind of accelerator whose driver is installed, or None; nothing uses it yet."""
-    return "nvidia" if shutil.which("nvidia-smi") else None
+def _accelerator() -> dict[str, object] | None:
+    """Return the graphics card and whether it scores machines as the cores do, or None."""
+    if not (shutil.which("nvidia-smi") or util.find_spec("cupy")):
+        return None
+    from whence.errors import WhenceError
+    from whence.likelihood.cuda import card, trial
+
+    try:
+        found = card.first_card()
+        difference = trial.difference(found)
+    except WhenceError as error:
+        return {"name": None, "works": False, "says": str(error)}
+    says = f"scores a machine as the cores do, within {difference:.1e} nats"
+    return {"name": found.name, "works": difference <= trial.MOST, "says": says}
 
 
 def _text(value: object) -> str:

@@ -44,7 +44,7 @@ GROUPS = {
         "column_episode", "column_step", "column_state", "column_action", "column_label",
         "column_ended", "gaps",
     ),
-    "How long": ("precision", "steps", "minutes", "threads", "checkpoint"),
+    "How long": ("precision", "steps", "minutes", "threads", "device", "checkpoint"),
     "The search": ("method", "seed", "ladders", "rungs", "limit"),
     "The paper's method, --method annealing": ("preset", *ANNEALING),
 }  # fmt: skip
@@ -83,6 +83,7 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--steps", type=int, help="Most steps to make.  [default: the method's]")
 @click.option("--minutes", type=float, help="Stop after this many minutes.")
 @click.option("--threads", type=int, help="[default: all cores]")
+@click.option("--device", default="cpu", show_default=True, help="Or cuda: a graphics card.")
 @click.option("--checkpoint", type=float, help="Seconds between checkpoints.  [default: 10]")
 @click.option("--start", metavar="X,Y", help="Where the world's episodes start.")
 @available_option
@@ -106,6 +107,7 @@ def command(
     available: str | None,
     table: dict[str, str],
     threads: int | None,
+    device: str,
     checkpoint: float | None,
     out: Output,
     **said: Any,
@@ -133,6 +135,7 @@ def command(
             command=typed(),
             checkpoint=checkpoint,
             threads=threads,
+            device=device,
             on_event=show,
         )
     findings.tell(out, run, output)

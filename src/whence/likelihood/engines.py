@@ -5,15 +5,19 @@ Work is counted in operations on a row of values, the same on every machine; no 
 
 from __future__ import annotations
 
+import warnings
 from typing import Protocol
 
 from whence._arrays import Floats, Ints
+from whence.errors import ArgumentError, WhenceWarning
 from whence.likelihood.compiled import CompiledEngine
 from whence.likelihood.evidence import Evidence
 from whence.likelihood.hub_map import Limits, is_deterministic, map_hubs
 from whence.likelihood.hubs import HubEngine
 from whence.model.mdp import LabeledMDP
 
+CPU = "cpu"
+DEVICES = (CPU, "cuda")
 SWEEPS = 50  # what a machine takes over the whole world, extrapolation counted as sweeps ...
 READ = 48  # ... and what the log probabilities of a demonstrated state cost, an action
 HUB_SWEEPS = 16  # over the hubs alone, policies counted as sweeps
@@ -63,6 +67,37 @@ def engine_for(
         if hubs is not None:
             return HubEngine(mdp, evidence, discount, threads, hubs)
     return CompiledEngine(mdp, evidence, discount, threads)
+
+
+def checked_device(device: str) -> str:
+    """Return what scores machines, if it is known."""
+    if device not in DEVICES:
+        raise ArgumentError(f"device is {device!r}; known are {', '.join(DEVICES)}")
+    return device
+
+
+def card_engine_for(
+    mdp: LabeledMDP, evidence: Evidence, discount: float, threads: int | None = None
+) -> Engine:
+    """Return the engine of the card, or where the world is too large for it, that of the cores."""
+    from whence.likelihood.cuda.card import first_card
+    from whence.likelihood.cuda.engine import CudaEngine, holds, worth_their_hubs
+
+    card = first_card()
+    if not holds(card, mdp, evidence):
+        warnings.warn(
+            f"a world of {mdp.n_states:,} states with {evidence.n_steps:,} steps is too large for "
+            f"{card.name}: the cores score machines in it",
+            WhenceWarning,
+            stacklevel=3,
+        )
+        return engine_for(mdp, evidence, discount, threads)
+    hubs = None
+    if is_deterministic(mdp):
+        hubs = map_hubs(mdp, evidence.visited, limits(mdp, evidence))
+    if hubs is not None and not worth_their_hubs(hubs, mdp, discount):
+        hubs = None
+    return CudaEngine(mdp, evidence, discount, threads, card, hubs)
 
 
 def limits(mdp: LabeledMDP, evidence: Evidence) -> Limits:

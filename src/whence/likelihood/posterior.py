@@ -26,7 +26,7 @@ from whence.likelihood.endings import (
     checked_endings,
     compile_endings,
 )
-from whence.likelihood.engines import Engine, engine_for
+from whence.likelihood.engines import CPU, Engine, card_engine_for, checked_device, engine_for
 from whence.likelihood.evidence import compile_evidence
 from whence.likelihood.given import Worlds as Worlds
 from whence.likelihood.given import checked_tables, positive, spread, world_pairs
@@ -85,6 +85,7 @@ class Posterior:
         tolerance: float = TOLERANCE,
         threads: int | None = None,
         endings: str = "ignore",
+        device: str = CPU,
     ) -> None:
         """Compile the demonstrations.
 
@@ -99,6 +100,7 @@ class Posterior:
             threads: how many to use; all cores by default.
             endings: `ignore`, or `task`: episodes end because the task is over, which adds to
                 the log likelihood; see `whence.likelihood.endings`.
+            device: `cpu`, or `cuda`: a graphics card scores.
         """
         pairs = world_pairs(mdp, demos)
         self.worlds = tuple(pairs)
@@ -115,8 +117,10 @@ class Posterior:
             np.array([index[symbol] for symbol in world.alphabet], dtype=np.int64)
             for world, _ in pairs
         ]
+        self.device = checked_device(device)
+        build = engine_for if device == CPU else card_engine_for
         self._engines = [
-            engine_for(world, evidence, expert.discount, threads)
+            build(world, evidence, expert.discount, threads)
             for (world, _), evidence in zip(pairs, self.evidence, strict=True)
         ]
         self._remembered: dict[bytes, float] = {}
@@ -209,7 +213,13 @@ class Posterior:
             tolerance=self.tolerance,
             threads=self._engines[0].threads,
             endings=self.endings,
+            device=self.device,
         )
+
+    @property
+    def engines(self) -> tuple[Engine, ...]:
+        """What scores machines in each world."""
+        return tuple(self._engines)
 
     def forget(self) -> None:
         """Forget every log likelihood; the next ones are computed anew."""
@@ -316,7 +326,7 @@ class Posterior:
         """Return float64[B] for one world; solve every machine, and remember none."""
         engine, canonical = self.in_world(number, tables)
         each = np.arange(len(canonical[0]) + 1)
-        exactness = self._value_tolerance(bands(experts[0]), allowed)
+        exactness = self.value_tolerance(bands(experts[0]), allowed)
         found, sweeps = engine.log_likelihood(canonical, each, *experts, exactness)
         self._count(solves=len(sweeps), sweeps=int(sweeps.sum()))
         return found
@@ -350,13 +360,13 @@ class Posterior:
             first_expert,
             alpha,
             lapse,
-            self._value_tolerance(band[firsts], allowed),
+            self.value_tolerance(band[firsts], allowed),
         )
         values = np.empty(len(rows))
         values[order] = found
         return values, sweeps
 
-    def _value_tolerance(self, alpha: Floats, allowed: float) -> Floats:
+    def value_tolerance(self, alpha: Floats, allowed: float) -> Floats:
         """Return float64[B]: how exact values must be for log likelihoods to be.
 
         Values within e of exact move the Q of one state by at most discount * e each, and so

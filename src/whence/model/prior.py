@@ -72,12 +72,21 @@ class Prior:
         loops = (transitions == np.arange(n)[:, None]).reshape(size, -1).sum(axis=1)
         zeros = (rewards == 0).reshape(size, -1).sum(axis=1)
         known = np.isin(rewards, levels).reshape(size, -1).all(axis=1)
+        by_zeros, by_loops = self.log_factors(n, m, len(levels))
+        return np.where(known, by_zeros[zeros] + by_loops[loops], -np.inf)
+
+    def log_factors(self, n: int, m: int, n_levels: int) -> tuple[Floats, Floats]:
+        """Return what so many zero rewards, and so many self-loops, add to the log prior.
+
+        Returns:
+            float64[n m + 1] twice, from none to all of the entries.
+        """
+        each = np.arange(n * m + 1)
+        by_zeros = _total(each, each[::-1], self.p_zero, _shared(1 - self.p_zero, n_levels - 1))
+        if n == 1:
+            return by_zeros, np.zeros(n * m + 1)
         moving = _shared(1 - self.p_self, n - 1)
-        paying = _shared(1 - self.p_zero, len(levels) - 1)
-        result = _total(zeros, n * m - zeros, self.p_zero, paying)
-        if n > 1:
-            result = result + _total(loops, n * m - loops, self.p_self, moving)
-        return np.where(known, result, -np.inf)
+        return by_zeros, _total(each, each[::-1], self.p_self, moving)
 
     def normaliser(self, n: int, m: int) -> float:
         """Return log Z_n, the log probability that tables drawn entry by entry are valid.

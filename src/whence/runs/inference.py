@@ -10,6 +10,7 @@ from typing import Any
 
 from whence.errors import ArgumentError
 from whence.likelihood.endings import IGNORE, checked_endings
+from whence.likelihood.engines import CPU, checked_device
 from whence.likelihood.given import Worlds, world_pairs
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
@@ -58,6 +59,7 @@ def infer(
     minutes: float | None = None,
     endings: str = IGNORE,
     threads: int | None = None,
+    device: str = CPU,
     folder: str | os.PathLike[str] | None = None,
     checkpoint: float | None = None,
     on_event: OnEvent | None = None,
@@ -95,6 +97,7 @@ def infer(
             was over, and one that went on because it was not; one such statement in a thousand
             or so may be wrong, as the demonstrations tell.
         threads: how many to use; all cores by default. The result does not depend on it.
+        device: what scores machines: `cpu`, or `cuda`, a graphics card (needs `whence[cuda]`).
         folder: a new folder to keep the run in, so that it survives a kill: see `resume`.
         checkpoint: seconds between two checkpoints in the folder; 10 by default.
         on_event: called with an `Event` as the run begins, a few times a second, and at its end.
@@ -126,6 +129,7 @@ def infer(
         init=init,
         minutes=minutes,
         endings=checked_endings(endings),
+        device=checked_device(device),
     )
     began = time.perf_counter()
     if folder is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from whence.errors import ArgumentError, MachineError
 from whence.io.arrows import said_arrows
 from whence.likelihood.endings import IGNORE
+from whence.likelihood.engines import CPU
 from whence.likelihood.posterior import Posterior, Worlds
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
@@ -39,6 +40,7 @@ class Job:
         init: a machine to start from.
         minutes: after which to stop.
         endings: what the ends of episodes mean: `ignore` or `task`.
+        device: what scores machines: `cpu` or `cuda`.
     """
 
     pairs: Worlds
@@ -53,6 +55,7 @@ class Job:
     init: RewardMachine | None = None
     minutes: float | None = None
     endings: str = IGNORE
+    device: str = CPU
 
     def search(self, problem: Problem) -> Method[Any, Any, Any]:
         """Return the method, at work on a problem."""
@@ -63,8 +66,11 @@ class Job:
         """The time after which to stop."""
         return math.inf if self.minutes is None else 60 * self.minutes
 
-    def problem(self, threads: int | None = None) -> Problem:
-        """Return what the methods search: a posterior for each discount, over one evidence."""
+    def problem(self, threads: int | None = None, device: str | None = None) -> Problem:
+        """Return what the methods search: a posterior for each discount, over one evidence.
+
+        Machines are scored by `device`, where it is given in place of the job's.
+        """
         largest = max(abs(level) for level in checked_levels(self.rewards))
         unknown = replace(self.unknowns, largest=largest or 1.0)
         self._check_sharpness(unknown)
@@ -74,6 +80,7 @@ class Job:
         first = Posterior(
             self.pairs, expert=experts[0], prior=self.prior, rewards=self.rewards,
             temperature=self.settings.temperature, threads=threads, endings=self.endings,
+            device=self.device if device is None else device,
         )  # fmt: skip
         posteriors = (first, *(first.of_expert(expert) for expert in experts[1:]))
         known = said_arrows(list(self.fix), first.alphabet)

@@ -23,6 +23,7 @@ from whence._files import __version__
 from whence.errors import FormatError, WhenceError
 from whence.io import demos_jsonl, demos_npz, documents, machine_json, world_json, world_npz
 from whence.likelihood.endings import IGNORE, checked_endings
+from whence.likelihood.engines import CPU, checked_device
 from whence.likelihood.posterior import Worlds
 from whence.model.demos import Demonstrations
 from whence.model.expert_prior import AlphaPrior, LapsePrior
@@ -167,6 +168,7 @@ def job_document(job: Job) -> dict[str, Any]:
         "init": None if job.init is None else machine_json.dumps(job.init),
         "minutes": job.minutes,
         **({} if job.endings == IGNORE else {"endings": job.endings}),
+        **({} if job.device == CPU else {"device": job.device}),
     }
 
 
@@ -200,6 +202,7 @@ def _job(document: dict[str, Any], pairs: Worlds) -> Job:
         init=None if init is None else machine_json.loads(init, "init"),
         minutes=document["minutes"],
         endings=checked_endings(document.get("endings", IGNORE)),
+        device=checked_device(document.get("device", CPU)),
     )
 
 

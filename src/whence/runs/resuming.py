@@ -6,7 +6,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from whence.errors import ArgumentError, FormatError
+from whence.errors import ArgumentError, DeviceError, FormatError, MissingExtraError
+from whence.likelihood.engines import CPU
 from whence.runs import checkpoint as checkpoints
 from whence.runs import events, keeper, manifest, signals
 from whence.runs import folder as results
@@ -17,6 +18,7 @@ from whence.runs.outcome import finished, result
 from whence.runs.result import Run
 from whence.runs.searching import Search
 from whence.runs.walk import Walk
+from whence.search.problem import Problem
 
 
 def resume(
@@ -46,7 +48,7 @@ def resume(
         done = None if found is None else found.header
         job = _extended(job, done, steps, minutes)
         more = steps is not None or minutes is not None
-        problem = job.problem(checked_threads(threads))
+        problem = _scored_by(job, kept, threads)
         if found is None:
             search = Search(job, problem, Walk.start(job, problem), kept, on_event, stop)
             return finished(search, events.STARTED)
@@ -58,6 +60,17 @@ def resume(
         return finished(search, events.EXTENDED if more else events.RESUMED)
 
 
+def _scored_by(job: Job, kept: Keeper, threads: int | None) -> Problem:
+    """Return the job's problem, on the device that it began with."""
+    try:
+        return job.problem(checked_threads(threads))
+    except (DeviceError, MissingExtraError) as error:
+        raise DeviceError(
+            f"{kept.folder}: the run began with device {job.device!r} and goes on with it alone; "
+            f"bring the card back, or start a new run with whence infer ({error})"
+        ) from None
+
+
 def load(folder: str | os.PathLike[str], *, threads: int | None = None) -> Run:
     """Return a run from its folder, as far as it came; nothing there is changed."""
     kept = Keeper(Path(folder), manifest.read(Path(folder)), None)
@@ -66,7 +79,7 @@ def load(folder: str | os.PathLike[str], *, threads: int | None = None) -> Run:
         raise FormatError(
             f"{folder}: the run was stopped as it began; try: whence resume {folder}"
         )
-    problem = job.problem(checked_threads(threads))
+    problem = job.problem(checked_threads(threads), CPU)  # a card need not be there to read a run
     return _ended(Search(job, problem, kept.restore(found, job, problem), kept), found.header)
 
 

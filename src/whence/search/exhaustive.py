@@ -33,6 +33,7 @@ from whence.search.enumeration import Enumeration
 from whence.search.machines import Machines
 from whence.search.method import Finding, Found, Method, Row, within
 from whence.search.settings import Exhaustive
+from whence.search.sifting import batch_of, on_card, sifted
 from whence.search.tape import Tape
 from whence.search.target import Chains
 
@@ -130,7 +131,7 @@ class ExactEnumeration(Method[Exhaustive, State, Kept]):
 
     def steps(self, state: State) -> int:
         """Return how many batches there are."""
-        return state.space.batches(self.settings.batch)
+        return state.space.batches(batch_of(self._target, state.space, self.settings.batch))
 
     def row(self, state: State, info: Kept) -> Row:
         """Return nothing: there are no runs to trace."""
@@ -173,9 +174,10 @@ def init(target: Scorer, sizes: range, settings: Exhaustive) -> State:
 def step(state: State, target: Scorer, settings: Exhaustive) -> tuple[State, Kept]:
     """Score the next batch; returns it beside the state. The last step refines what is kept."""
     space = state.space
-    stop = space.stop(state.position, settings.batch)
-    fresh = _scored(target, space, np.arange(state.position, stop), target.tolerance)
+    stop = space.stop(state.position, batch_of(target, space, settings.batch))
+    fresh, rest = _taken(target, space, (state.position, stop), state.kept, settings.nats)
     kept, dropped = pruned(joined([state.kept, fresh]), space, settings)
+    dropped = np.logaddexp(dropped, rest)
     if stop == space.total:
         kept = _refined(target, space, kept, settings.batch)
     following = State(
@@ -186,6 +188,18 @@ def step(state: State, target: Scorer, settings: Exhaustive) -> tuple[State, Kep
         log_dropped=np.logaddexp(state.log_dropped, dropped),
     )
     return following, fresh
+
+
+def _taken(
+    target: Scorer, space: Enumeration, numbers: tuple[int, int], kept: Kept, nats: float
+) -> tuple[Kept, Floats]:
+    """Score some machines; return those that may matter, and the log weight of the others."""
+    if on_card(target, space):
+        best = kept.log_weight.max(initial=-np.inf)
+        found = sifted(target, space, *numbers, float(best), nats)
+        return Kept(*found[:4]), found.log_rest
+    fresh = _scored(target, space, np.arange(*numbers), target.tolerance)
+    return fresh, np.full(len(space.sizes), -np.inf)
 
 
 def joined(parts: list[Kept]) -> Kept:

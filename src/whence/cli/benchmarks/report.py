@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from whence.cli.benchmarks import engine, growth
+from whence.cli.benchmarks import card, engine, growth
 from whence.cli.benchmarks.series import Growth
 from whence.likelihood.threads import threads_available
 
-PARTS = ("engine", "growth", "all")
+PARTS = ("engine", "growth", "card", "all")
 PACKAGES = ("whence", "numpy", "numba", "quantecon")
 
 
@@ -49,6 +49,7 @@ class Report:
         cases: the engine beside its peers.
         cold_start: seconds until a new process has scored a machine.
         growth: how time grows.
+        card: a graphics card beside one core; of `all` it is no part.
     """
 
     computer: Computer
@@ -57,6 +58,7 @@ class Report:
     cases: tuple[engine.Result, ...] | None
     cold_start: float | None
     growth: Growth | None
+    card: tuple[card.CardResult, ...] | None = None
 
     def document(self) -> dict[str, Any]:
         """Return the report as a JSON object."""
@@ -80,7 +82,8 @@ def measure(
         started = engine.cold_start()
     if part in ("growth", "all"):
         grown = growth.measure(growth.sizes_up_to(largest, machines), seed, tell)
-    return Report(computer(), machines, seed, cases, started, grown)
+    found = tuple(_on_card(seed, tell)) if part == "card" else None
+    return Report(computer(), machines, seed, cases, started, grown, found)
 
 
 def computer() -> Computer:
@@ -99,6 +102,14 @@ def _cases(machines: int, seed: int, tell: Callable[[str], None]) -> list[engine
     for world, discount in engine.CASES:
         tell(f"{world} at discount {discount}")
         results.append(engine.measure(world, discount, machines, seed))
+    return results
+
+
+def _on_card(seed: int, tell: Callable[[str], None]) -> list[card.CardResult]:
+    results = []
+    for world, discount in card.CASES:
+        tell(f"{world} at discount {discount} on the card")
+        results.append(card.measure(world, discount, seed))
     return results
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from whence.cli.benchmarks.card import CardResult
 from whence.cli.benchmarks.engine import Result
 from whence.cli.benchmarks.report import Report
 from whence.cli.benchmarks.series import (
@@ -40,7 +41,32 @@ def tables(report: Report) -> tuple[Table, ...]:
     """Return a table for each case and series that was measured."""
     engine = [] if report.cases is None else [_engine(report.cases, report)]
     growth = [] if report.growth is None else growth_tables(report.growth)
-    return (*engine, *growth)
+    card = [] if report.card is None else [_card(report.card)]
+    return (*engine, *growth, *card)
+
+
+def _card(cases: tuple[CardResult, ...]) -> Table:
+    rows = tuple(
+        (
+            case.world,
+            str(case.states),
+            f"{case.machines:,}",
+            digits(case.kernels / 1e6),
+            digits(case.call / 1e6),
+            f"{digits(case.kernels / case.core)} times",
+            digits(case.first),
+            f"{case.difference:.1e}",
+        )
+        for case in cases
+    )
+    return Table(
+        f"{cases[0].card}, beside one core",
+        ("world", "n", "machines", "million a second", "with copies", "one core", "first, s",
+         "difference, nats"),
+        rows,
+        "Machines drawn from the prior, in one batch; the card's time alone, and with the way "
+        "there and back.",
+    )  # fmt: skip
 
 
 def growth_tables(growth: Growth) -> tuple[Table, ...]:

@@ -1,0 +1,1 @@
+"""The engine of graphics cards: batches of machines, scored by CUDA kernels."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import whence
 from whence import Demonstrations, Episode, Expert, LabeledMDP, Posterior
+from whence._arrays import Floats
 from whence.analysis import roughness
 from whence.likelihood.redrawn import Redrawn
 from whence.model.rough import rough_dynamics
@@ -36,7 +38,7 @@ def run() -> whence.Run:
                             method="exhaustive")  # fmt: skip
 
 
-def averaged(run: whence.Run, draws: int) -> tuple[np.ndarray, np.ndarray]:
+def averaged(run: whence.Run, draws: int) -> tuple[Floats, Floats]:
     """Return the weights of the three machines of one state, and their errors.
 
     Likelihoods are averaged over dynamics drawn row by row from their Dirichlets.
@@ -72,7 +74,7 @@ def test_weights_are_those_of_likelihoods_averaged_over_dynamics(run: whence.Run
         whence.RewardMachine(("a", "b"), [[0, 0]], [pay]) for pay in ([1, 0], [0, 1], [1, 1])
     ]
 
-    def weights(sample: whence.PosteriorSample) -> np.ndarray:
+    def weights(sample: whence.PosteriorSample) -> Floats:
         each = dict(zip(map(str, sample.machines), sample.weights, strict=True))
         return np.array([each.get(str(machine), 0.0) for machine in machines])
 
@@ -130,7 +132,12 @@ def test_a_folder_keeps_what_was_drawn(tmp_path: Path, monkeypatch: pytest.Monke
     kept = (tmp_path / "run/draws.npz").read_bytes()
     drawn = []
     usual = roughness.weighed_anew
-    monkeypatch.setattr(roughness, "weighed_anew", lambda *a: (drawn.append(1), usual(*a))[1])
+
+    def counted(*given: Any) -> Any:
+        drawn.append(given)
+        return usual(*given)
+
+    monkeypatch.setattr(roughness, "weighed_anew", counted)
     again = whence.load(tmp_path / "run")
     assert not drawn
     assert run.posterior is not None

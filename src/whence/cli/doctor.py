@@ -15,6 +15,7 @@ PACKAGES = ("numpy", "numba", "msgspec", "click", "rich")
 EXTRAS = {
     "arviz": ("arviz", "arviz"),
     "bench": ("quantecon", "quantecon"),
+    "excel": ("openpyxl", "openpyxl"),
     "minari": ("minari", "minari"),
     "plot": ("resvg_py", "resvg-py"),
     "tables": ("pyarrow", "pyarrow"),

@@ -116,7 +116,7 @@ def demonstrations(
     rows = _ordered(_columns(table, names, faults, spoken))
     rows = _without_repeats(table, rows, faults)
     rows = _without_gaps(table, rows, gaps, faults, spoken)
-    last = np.append(rows.episode.codes[1:] != rows.episode.codes[:-1], True)
+    last = np.append(np.diff(rows.episode.codes) != 0, True)[: len(rows.number)]
     _check_actions(table, rows, last, faults)
     states, state_names = _numbered(table, rows, "state", mdp, numbers, faults)
     actions, action_names = _numbered(table, rows, "action", mdp, numbers, faults)

@@ -83,7 +83,7 @@ TABLE = [
     ("argument: machine missing", "w.map", MAP, "simulate {} -o x.jsonl", "--machine", "missing", "--machine FILE"),
     ("argument: format", None, "", "export coffee --to jpeg -o x", "--to", "jpeg", "known are"),
     ("argument: output folder", None, "", "world coffee -o none/x.json", "none/x.json", "cannot be written", "choose a folder"),
-    ("argument: output ending", None, "", "simulate coffee -o x.xlsx", "x.xlsx", "demonstrations file", "rename"),
+    ("argument: output ending", None, "", "simulate coffee -o x.ods", "x.ods", "demonstrations file", "rename"),
     ("argument: no output", None, "", "export coffee --to png", "-o", "missing", "name the file"),
     ("argument: levels", "d.jsonl", EPISODE, "score coffee {} coffee --rewards 0,x", "--rewards", "0,x", "such as 0,1"),
     ("argument: no zero", "d.jsonl", '{"states": [46], "actions": [0]}', "score coffee {} coffee --rewards 1,2", "rewards", "(1.0, 2.0)", "0 must be one"),

@@ -80,8 +80,8 @@ def test_all_that_is_wrong_is_said_at_once(
         "one",
         "line 7, column 'choice': empty, but episode 'd' goes on; only its last row may leave the "
         "action out",
-        "line 10: step 1 of episode 'e' is missing; add it, or keep what is before it with "
-        "--gaps cut",
+        "line 10: step 1 of episode 'e' is missing; add it, keep what is before it with --gaps "
+        "cut, or, if the column is a time, say that nothing is missing with --gaps ignore",
     ]
     with pytest.raises(whence.errors.DemonstrationsError) as caught:
         whence.Demonstrations.from_table(log, state="place", action="choice", episode="trial",

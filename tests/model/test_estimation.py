@@ -9,7 +9,7 @@ import pytest
 import whence
 from whence import Demonstrations, Episode, Expert, LabeledMDP, WhenceWarning
 from whence.analysis.design import best_start
-from whence.analysis.sensitivity import elsewhere
+from whence.analysis.sensitivity import doubts_of_dynamics, elsewhere
 from whence.errors import ArgumentError, DemonstrationsError
 
 WORLD = whence.worlds.coffee()
@@ -153,12 +153,11 @@ def test_a_log_that_shows_little_of_the_dynamics_is_doubted(tmp_path: Path) -> N
     """Thirty episodes leave more than a quarter of the pairs unseen or thin; 300 do not."""
     for episodes, doubted in ((30, True), (300, False)):
         demos = log_of(tmp_path, episodes, 11)
-        mdp = LabeledMDP.from_demonstrations(demos)
-        run = whence.infer(mdp, demos, states=1, expert=EXPERT, seed=0, method="exhaustive")
-        assert any("known roughly" in doubt for doubt in run.doubts) == doubted
-    run = whence.infer(WORLD.mdp, Demonstrations.load(tmp_path / "log.csv", WORLD.mdp), states=1,
-                       expert=EXPERT, seed=0, method="exhaustive")  # fmt: skip
-    assert not any("known roughly" in doubt for doubt in run.doubts)
+        posterior = whence.Posterior(LabeledMDP.from_demonstrations(demos), demos, expert=EXPERT)
+        doubts = doubts_of_dynamics(posterior, None)
+        assert any("known roughly" in doubt for doubt in doubts) == doubted
+    known = Demonstrations.load(tmp_path / "log.csv", WORLD.mdp)
+    assert not doubts_of_dynamics(whence.Posterior(WORLD.mdp, known, expert=EXPERT), None)
 
 
 def two_rooms() -> Demonstrations:
@@ -188,13 +187,15 @@ def test_a_conclusion_that_rests_on_unseen_pairs_is_doubted() -> None:
     mdp = LabeledMDP.from_demonstrations(demos)
     run = whence.infer(mdp, demos, states=2, expert=Expert(alpha=5, discount=0.9),
                        method="exhaustive")  # fmt: skip
-    assert run.posterior is not None
-    doubted = [doubt for doubt in run.doubts if "the log shows nothing of" in doubt]
+    assert run.rough is not None
+    sample = run.rough.as_estimated
+    every = doubts_of_dynamics(whence.Posterior(mdp, demos, expert=run.expert), sample)
+    doubted = [doubt for doubt in every if "the log shows nothing of" in doubt]
     moved = whence.Posterior(elsewhere(mdp), demos, expert=Expert(alpha=5, discount=0.9))
     kept = whence.Posterior(mdp, demos, expert=Expert(alpha=5, discount=0.9))
-    machines = run.posterior.machines[:10]
+    machines = sample.machines[:10]
     gain = [moved.finest(m) - kept.finest(m) for m in machines]
-    best = int(np.argmax(np.log(run.posterior.weights[: len(machines)]) + gain))
+    best = int(np.argmax(np.log(sample.weights[: len(machines)]) + gain))
     assert bool(doubted) == (best != 0)
     assert doubted
 

@@ -32,7 +32,17 @@ from whence import (
 )
 from whence._files import decode_text
 from whence.cli import _inputs as inputs
-from whence.io import demos_csv, demos_jsonl, demos_npz, machine_json, world_json, world_npz
+from whence.io import (
+    binning,
+    demos_csv,
+    demos_excel,
+    demos_jsonl,
+    demos_npz,
+    machine_json,
+    tables,
+    world_json,
+    world_npz,
+)
 from whence.io import machine_dot as dot
 from whence.io import machine_icarte as icarte
 from whence.io import machine_mermaid as mermaid
@@ -98,6 +108,66 @@ def demos_csv_reader(data: bytes) -> bool:
     found = demos_csv.loads(data, "d.csv")
     LabeledMDP.from_demonstrations(found)
     return True
+
+
+def positions_reader(data: bytes) -> bool:
+    """A table of positions with its subjects and times, binned, and labelled by its own boxes.
+
+    What comes before the first empty line is the table, the rest are the boxes.
+    """
+    first, _, rest = data.partition(b"\n\n")
+    table = demos_csv.read(first, "d.csv")
+    boxes = binning.read_boxes(demos_csv.read(rest, "b.csv")) if rest.strip() else None
+    columns = list(table.columns)
+    cuts = [binning.parse(f"{name}:3") for name in ("x", "y") if name in columns]
+    found = tables.demonstrations(table, tables.ColumnNames(), bins=cuts, boxes=boxes)
+    said = None if found.labels is not None else {}
+    found.check(LabeledMDP.from_demonstrations(found, labels=said))
+    return _same_again(found, demos_jsonl.dumps, _demos_jsonl)
+
+
+def excel_reader(data: bytes) -> bool:
+    """Workbooks, the very bytes, or a first sheet of theirs."""
+    if data[:2] != b"PK":
+        data = _book(data)
+    demos_excel.loads(data, "d.xlsx")
+    return True
+
+
+def _book(sheet: bytes) -> bytes:
+    """Return a small workbook with other bytes for its first sheet."""
+    buffer = io.BytesIO()
+    parts = {
+        "[Content_Types].xml": CONTENT,
+        "_rels/.rels": RELATION.format("officeDocument", "xl/workbook.xml"),
+        "xl/workbook.xml": BOOK,
+        "xl/_rels/workbook.xml.rels": RELATION.format("worksheet", "worksheets/sheet1.xml"),
+    }
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+        archive.writestr("xl/worksheets/sheet1.xml", sheet)
+    return buffer.getvalue()
+
+
+OFFICE = "http://schemas.openxmlformats.org/"
+RELATION = (
+    f'<Relationships xmlns="{OFFICE}package/2006/relationships"><Relationship Id="rId1" '
+    f'Type="{OFFICE}officeDocument/2006/relationships/{{}}" Target="{{}}"/></Relationships>'
+)
+BOOK = (
+    f'<workbook xmlns="{OFFICE}spreadsheetml/2006/main" '
+    f'xmlns:r="{OFFICE}officeDocument/2006/relationships"><sheets><sheet name="s" sheetId="1" '
+    'r:id="rId1"/></sheets></workbook>'
+)
+_KIND = "application/vnd.openxmlformats-"
+CONTENT = (
+    f'<Types xmlns="{OFFICE}package/2006/content-types"><Default Extension="rels" '
+    f'ContentType="{_KIND}package.relationships+xml"/><Override PartName="/xl/workbook.xml" '
+    f'ContentType="{_KIND}officedocument.spreadsheetml.sheet.main+xml"/><Override '
+    f'PartName="/xl/worksheets/sheet1.xml" '
+    f'ContentType="{_KIND}officedocument.spreadsheetml.worksheet+xml"/></Types>'
+)
 
 
 def run_reader(data: bytes) -> bool:
@@ -267,6 +337,8 @@ READERS: dict[str, Callable[[bytes], bool]] = {
     "demos-npz": demos_npz_reader,
     "demos-arrays": demos_arrays_reader,
     "demos-csv": demos_csv_reader,
+    "demos-positions": positions_reader,
+    "demos-excel": excel_reader,
     "numbers": numbers_reader,
     "run": run_reader,
 }

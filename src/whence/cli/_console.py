@@ -80,12 +80,15 @@ def available_option(function: Callable[P, R]) -> Callable[P, R]:
 
 COLUMNS = {
     "episode": ("--episode", "A table's column of episodes.  [default: episode]"),
-    "step": ("--order", "Its column of whole numbers that orders rows.  [default: step]"),
+    "step": ("--order", "Its column of steps or times, which orders rows.  [default: step]"),
     "state": ("--state", "Its column of states.  [default: state]"),
     "action": ("--action", "Its column of actions.  [default: action]"),
     "label": ("--label", "Its column of labels.  [default: label]"),
     "ended": ("--ended", "Its column that says whether the task was over.  [default: ended]"),
+    "subject": ("--subject", "Its column that says who acted.  [default: subject]"),
 }
+BIN = "Cut a column of numbers into bins, such as x:20 or x:20:0:2.5; they make up the states."
+BOXES = "Label binned states by a table of boxes, such as label,x_low,x_high,y_low,y_high."
 
 
 def table_options(function: Callable[..., R]) -> Callable[..., R]:
@@ -94,13 +97,17 @@ def table_options(function: Callable[..., R]) -> Callable[..., R]:
     @wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> R:
         said = {name: kwargs.pop(f"column_{name}") for name in COLUMNS}
-        said["gaps"] = kwargs.pop("gaps")
+        said |= {name: kwargs.pop(name) for name in ("gaps", "boxes")}
+        said["bin"] = kwargs.pop("bin") or None
         table = {name: value for name, value in said.items() if value is not None}
         return function(*args, table=table, **kwargs)
 
     result: Callable[..., R] = wrapped
-    gaps = "Refuse a table's episodes that lack a step, or keep what is before it."
-    result = click.option("--gaps", type=click.Choice(["error", "cut"]), help=gaps)(result)
+    gaps = "Refuse a table's episodes that lack a step, keep what is before it, or ignore it."
+    kinds = click.Choice(["error", "cut", "ignore"])
+    result = click.option("--gaps", type=kinds, help=gaps)(result)
+    result = click.option("--boxes", metavar="FILE", help=BOXES)(result)
+    result = click.option("--bin", metavar="COLUMN:N", multiple=True, help=BIN)(result)
     for name, (option, text) in reversed(COLUMNS.items()):
         result = click.option(option, f"column_{name}", metavar="COLUMN", help=text)(result)
     return result

@@ -6,14 +6,17 @@ import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from whence import io as formats
 from whence.cli._console import COLUMNS, Output
 from whence.errors import ArgumentError, FileError, MachineError
+from whence.io import binning
 from whence.io.tables import ColumnNames, Spoken
 from whence.io.tables import demonstrations as demonstrations_of
 from whence.model.coverage import Coverage
 from whence.model.demos import Demonstrations
+from whence.model.estimation import estimate
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
@@ -21,7 +24,13 @@ from whence.model.prior import Prior, checked_levels
 from whence.model.product import in_world
 from whence.paper.worlds import BUILT_IN, World
 
-SPOKEN = Spoken({what: f"{option} COLUMN" for what, (option, _) in COLUMNS.items()}, "--gaps cut")
+SPOKEN = Spoken(
+    {what: f"{option} COLUMN" for what, (option, _) in COLUMNS.items()},
+    "--gaps cut",
+    "--gaps ignore",
+    "--bin COLUMN:N",
+)
+ADVICE = "name another column with --label COLUMN"
 DISCOUNT = 0.95  # if neither the user nor the world gives one
 ALPHA = 30.0  # of a simulated expert
 INFERENCE_ALPHA = 50.0  # the paper's
@@ -85,7 +94,7 @@ def setting(
     world: str,
     start: str | None = None,
     available: str | None = None,
-    table: Mapping[str, str] | None = None,
+    table: Mapping[str, Any] | None = None,
 ) -> Setting:
     """Return the world that an argument names: a built-in one, a file, or a table.
 
@@ -102,7 +111,7 @@ def setting(
         mdp = built_in.mdp
     elif formats.is_table(world):
         log = _from_table(world, None, table or {}, numbers=False)
-        mdp = LabeledMDP.from_demonstrations(log, available=available or "all")
+        mdp = estimate(log, available=available or "all", advice=ADVICE)
         coverage = log.coverage(mdp)
     else:
         _refuse_unknown(world, "world")
@@ -112,14 +121,14 @@ def setting(
     return Setting(mdp, built_in, coverage)
 
 
-def demonstrations(path: str, mdp: LabeledMDP, table: Mapping[str, str]) -> Demonstrations:
+def demonstrations(path: str, mdp: LabeledMDP, table: Mapping[str, Any]) -> Demonstrations:
     """Return the demonstrations that an argument names; a table's columns are called as said."""
     if formats.is_table(path):
         return _from_table(path, mdp, table)
     return Demonstrations.load(path, mdp)
 
 
-def check_columns(table: Mapping[str, str], *paths: str) -> None:
+def check_columns(table: Mapping[str, Any], *paths: str) -> None:
     """Refuse options for the columns of tables where there is no table."""
     if table and not any(formats.is_table(path) for path in paths):
         name = next(iter(table))
@@ -131,15 +140,18 @@ def check_columns(table: Mapping[str, str], *paths: str) -> None:
 
 
 def _from_table(
-    path: str, mdp: LabeledMDP | None, table: Mapping[str, str], numbers: bool = True
+    path: str, mdp: LabeledMDP | None, table: Mapping[str, Any], numbers: bool = True
 ) -> Demonstrations:
-    said = {name: value for name, value in table.items() if name != "gaps"}
+    said = {name: value for name, value in table.items() if name in ColumnNames._fields}
+    boxes = table.get("boxes")
     return demonstrations_of(
         formats.load_table(path),
         ColumnNames(**said),
         mdp=mdp,
         numbers=numbers,
         gaps=table.get("gaps", "error"),
+        bins=[binning.parse(text) for text in table.get("bin", ())],
+        boxes=None if boxes is None else binning.read_boxes(formats.load_table(boxes)),
         spoken=SPOKEN,
     )
 

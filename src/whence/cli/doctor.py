@@ -24,6 +24,7 @@ EXTRAS = {
     "arviz": ("arviz", "arviz"),
     "bench": ("quantecon", "quantecon"),
     "cuda": ("cupy", _cupy()),
+    "excel": ("openpyxl", "openpyxl"),
     "minari": ("minari", "minari"),
     "plot": ("resvg_py", "resvg-py"),
     "tables": ("pyarrow", "pyarrow"),

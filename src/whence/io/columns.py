@@ -99,6 +99,39 @@ def coded(name: str, values: Sequence[Any], table: Table) -> Coded:
     return Coded(name, tuple(index), np.array([*number, BLANK], dtype=np.int64)[codes])
 
 
+def by_subject(episode: Coded, subject: Coded) -> Coded:
+    """Return episodes that belong to one subject each, numbered in order of appearance.
+
+    Where an episode's name stands for several, each has its subject's name added.
+    """
+    known = episode.codes != BLANK
+    pairs = np.stack([episode.codes, subject.codes], axis=1)
+    kinds, first, kind = np.unique(pairs[known], axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    shared = np.bincount(kinds[:, 0], minlength=len(episode.values)) > 1
+    who = (*subject.values, "nobody")
+    names = [
+        f"{episode.values[e]} of {who[s]}" if shared[e] else episode.values[e]
+        for e, s in kinds[order].tolist()
+    ]
+    codes = np.full(len(known), BLANK, dtype=np.int64)
+    codes[known] = rank[kind.reshape(-1)]
+    return Coded(episode.name, tuple(names), codes)
+
+
+def labelled(label: Coded | None) -> tuple[tuple[str, ...], Ints | None]:
+    """Return the alphabet, sorted, and the label of each row; an empty column is no column."""
+    if label is None or not len(label.values):
+        return (), None
+    order = sorted(range(len(label.values)), key=label.values.__getitem__)
+    place = np.empty(len(order) + 1, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    place[-1] = BLANK
+    return tuple(label.values[i] for i in order), place[label.codes]
+
+
 def _hashable(value: object) -> bool:
     try:
         hash(value)

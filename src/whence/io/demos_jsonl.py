@@ -1,7 +1,7 @@
 """Demonstrations as JSON lines, one episode per line.
 
-`{"states": [...], "actions": [...], "labels": [...]?, "history": [...]?, "ended": true?}`. Where
-the world is known, states and actions may be given by name.
+`{"states": [...], "actions": [...], "labels": [...]?, "history": [...]?, "ended": true?,
+"subject": "..."?}`. Where the world is known, states and actions may be given by name.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class _Line(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
     labels: list[str | None] | None = None
     history: list[str] = []
     ended: bool | None = None
+    subject: str | None = None
 
 
 class _NamedLine(_Line, omit_defaults=True, forbid_unknown_fields=True):
@@ -45,6 +46,7 @@ def dumps(demos: Demonstrations, mdp: LabeledMDP | None = None) -> bytes:
                 None if episode.labels is None else list(episode.labels),
                 list(episode.history),
                 episode.ended,
+                episode.subject,
             )
         )
         + b"\n"
@@ -67,8 +69,8 @@ def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrat
             decoded = _decode_named(line, named, names, place, error)
         if line.count(b'"') != QUOTES:
             refuse_repeats(line, place)
-        parts = decoded.states, decoded.actions, decoded.labels, decoded.history, decoded.ended
-        episodes.append(Episode(*parts))
+        parts = decoded.states, decoded.actions, decoded.labels, decoded.history
+        episodes.append(Episode(*parts, decoded.ended, decoded.subject))
         lines.append(number)
     return Demonstrations.from_episodes(
         episodes, source=source, lines=np.array(lines, dtype=np.int64)
@@ -122,4 +124,5 @@ def _decode_named(
         decoded.labels,
         decoded.history,
         decoded.ended,
+        decoded.subject,
     )

@@ -3,7 +3,7 @@
 format, states int[..], state_offsets int[E + 1], actions int[..], action_offsets int[E + 1] and,
 where there are any, alphabet[m], labels int[..] (-1 blank, -2 left to the world), history int[..],
 history_offsets int[E + 1], state_names[..] and action_names[..]; in version 2 ended int[E], too:
-1, 0, or -1 where it is not known.
+1, 0, or -1 where it is not known, and subjects[E], empty where it is not known.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from whence.model.mdp import LabeledMDP
 
 ENDINGS = (".npz",)
 TAG = "whence/demos/1"
-ENDED_TAG = "whence/demos/2"  # which says which episodes ended because the task was over
+SECOND_TAG = "whence/demos/2"  # which says which episodes ended, and who acted
+SECOND = ("ended", "subjects")
 REQUIRED = ("format", "states", "state_offsets", "actions", "action_offsets")
 NAMES = ("state_names", "action_names")
 OPTIONAL = ("alphabet", "labels", "history", "history_offsets", *NAMES)
@@ -29,7 +30,7 @@ OPTIONAL = ("alphabet", "labels", "history", "history_offsets", *NAMES)
 def dumps(demos: Demonstrations, mdp: LabeledMDP | None = None) -> bytes:
     """Write demonstrations; the world is not needed."""
     fields: npz.Arrays = {
-        "format": np.array(TAG if demos.ended is None else ENDED_TAG),
+        "format": np.array(SECOND_TAG if _second(demos) else TAG),
         "states": demos.states,
         "state_offsets": demos.state_offsets,
         "actions": demos.actions,
@@ -43,6 +44,8 @@ def dumps(demos: Demonstrations, mdp: LabeledMDP | None = None) -> bytes:
         fields |= {"history": demos.history, "history_offsets": demos.history_offsets}
     if demos.ended is not None:
         fields["ended"] = demos.ended
+    if demos.subjects is not None:
+        fields["subjects"] = npz.text_array([who or "" for who in demos.subjects], "subject")
     for name in NAMES:
         names: tuple[str, ...] | None = getattr(demos, name)
         if names is not None:
@@ -50,10 +53,17 @@ def dumps(demos: Demonstrations, mdp: LabeledMDP | None = None) -> bytes:
     return npz.write(fields)
 
 
+def _second(demos: Demonstrations) -> bool:
+    return demos.ended is not None or demos.subjects is not None
+
+
 def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrations:
     """Read demonstrations; the world is not needed."""
-    fields = npz.read(data, source, REQUIRED, (*OPTIONAL, "ended"))
-    npz.tagged(fields, (TAG, ENDED_TAG), source)
+    fields = npz.read(data, source, REQUIRED, (*OPTIONAL, *SECOND))
+    npz.tagged(fields, (TAG, SECOND_TAG), source)
+    for name in SECOND:
+        if name in fields and str(fields["format"]) == TAG:
+            raise FormatError(f"{source}: {name} needs format {SECOND_TAG!r}; say so")
     ended = _ended(fields, source)
     names = {name: npz.strings(fields, name, source) for name in NAMES if name in fields}
     try:
@@ -64,6 +74,7 @@ def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrat
             history=fields.get("history", np.zeros(0, dtype=np.int32)),
             history_offsets=fields.get("history_offsets"),
             ended=ended,
+            subjects=_subjects(fields, source),
             source=source,
         )
     except WhenceError as error:
@@ -81,8 +92,12 @@ def _ended(fields: npz.Arrays, source: str) -> Ints | None:
     value = fields.get("ended")
     if value is None:
         return None
-    if str(fields["format"]) == TAG:
-        raise FormatError(f"{source}: ended needs format {ENDED_TAG!r}; say so")
     if value.ndim != 1 or value.dtype.kind not in "iu":
         raise FormatError(f"{source}: ended must be int[E], 1, 0 or -1 where it is not known")
     return value
+
+
+def _subjects(fields: npz.Arrays, source: str) -> list[str | None] | None:
+    if "subjects" not in fields:
+        return None
+    return [who or None for who in npz.strings(fields, "subjects", source)]

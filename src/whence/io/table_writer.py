@@ -14,7 +14,7 @@ from whence.model.mdp import LabeledMDP
 
 
 def columns(demos: Demonstrations, mdp: LabeledMDP | None = None) -> dict[str, list[Any]]:
-    """Return episode, step, state, action and, where known, label and ended; see `to_table`."""
+    """Return episode, step, state, action and what else is known; see `to_table`."""
     if len(demos.history):
         raise DemonstrationsError(
             f"{demos.source}: a table cannot hold labels read before an episode; save as .jsonl"
@@ -47,6 +47,9 @@ def columns(demos: Demonstrations, mdp: LabeledMDP | None = None) -> dict[str, l
         for place, episode in zip((demos.state_offsets[1:] - 1).tolist(), demos, strict=True):
             said[place] = episode.ended
         result |= {"ended": said}
+    if demos.subjects is not None:
+        who = zip(demos.subjects, lengths.tolist(), strict=True)
+        result |= {"subject": [subject for subject, n in who for _ in range(n)]}
     return result
 
 

@@ -1,7 +1,7 @@
 """Demonstrations from the rows of a table: one row per state, with the action taken in it.
 
-Columns hold the episode, the step, the state, the action taken there, the state's label, and
-whether the episode ended there because the task was over.
+Columns hold the episode, the step, the state, the action taken there, the state's label, whether
+the episode ended there because the task was over, and who acted.
 Rows may come in any order if there are steps; an episode's last row may leave the action out.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,21 +17,22 @@ import numpy as np
 
 from whence._arrays import BLANK, Bools, Ints, frozen_own, offsets_of
 from whence.errors import ArgumentError, WhenceWarning
-from whence.io.columns import Coded, Faults, Table, coded
+from whence.io import clocks
+from whence.io.binning import LABEL, STATE, Bin, Box, binned
+from whence.io.columns import Coded, Faults, Table, by_subject, coded, labelled
 from whence.model.demos import Demonstrations, TableRows
 from whence.model.episodes import UNKNOWN
 from whence.model.mdp import LabeledMDP
 
 WHOLE = re.compile(r"(0|[1-9][0-9]*)(\.0+)?", re.ASCII)
-STEP = re.compile(r"(-?[0-9]{1,18})(\.0+)?", re.ASCII)
 LARGEST = 2**31 - 1
-GAPS = ("error", "cut")
+GAPS = ("error", "cut", "ignore")
 SHOWN = 8
 SAID = {"true": 1, "1": 1, "yes": 1, "false": 0, "0": 0, "no": 0}  # whether an episode ended
 
 
 class ColumnNames(NamedTuple):
-    """What the columns are called; None: `step`, `label`, `ended`, if there is such a column."""
+    """What the columns are called; None stands for the usual name, if there is such a column."""
 
     episode: str = "episode"
     step: str | None = None
@@ -38,6 +40,7 @@ class ColumnNames(NamedTuple):
     action: str = "action"
     label: str | None = None
     ended: str | None = None
+    subject: str | None = None
 
 
 class Spoken(NamedTuple):
@@ -46,14 +49,20 @@ class Spoken(NamedTuple):
     Attributes:
         options: of each column, by what it holds.
         cut: keeps what is before a gap.
+        ignore: says that there are no gaps.
+        bins: cuts columns of numbers into states.
     """
 
     options: dict[str, str]
     cut: str
+    ignore: str
+    bins: str
 
 
-COLUMNS = ("episode", "step", "state", "action", "label", "ended")
-IN_PYTHON = Spoken({what: f"{what}=..." for what in COLUMNS}, 'gaps="cut"')
+COLUMNS = ("episode", "step", "state", "action", "label", "ended", "subject")
+IN_PYTHON = Spoken(
+    {what: f"{what}=..." for what in COLUMNS}, 'gaps="cut"', 'gaps="ignore"', "bins"
+)
 
 
 class _Rows(NamedTuple):
@@ -66,6 +75,9 @@ class _Rows(NamedTuple):
     step: Ints | None
     number: Ints
     ended: Coded | None
+    clock: Coded | None
+    subject: Coded | None
+    counts: bool
 
     def at(self, rows: Ints | Bools) -> _Rows:
         return _Rows(
@@ -76,6 +88,9 @@ class _Rows(NamedTuple):
             None if self.step is None else self.step[rows],
             self.number[rows],
             None if self.ended is None else self.ended.at(rows),
+            None if self.clock is None else self.clock.at(rows),
+            None if self.subject is None else self.subject.at(rows),
+            self.counts,
         )
 
 
@@ -86,6 +101,8 @@ def demonstrations(
     mdp: LabeledMDP | None = None,
     numbers: bool = True,
     gaps: str = "error",
+    bins: Sequence[Bin] = (),
+    boxes: Sequence[Box] | None = None,
     spoken: Spoken = IN_PYTHON,
 ) -> Demonstrations:
     """Return the episodes of a table; see `Demonstrations.from_table`.
@@ -95,10 +112,11 @@ def demonstrations(
     if gaps not in GAPS:
         raise ArgumentError(f"gaps is {gaps!r}; choose one of {', '.join(GAPS)}")
     faults = Faults()
+    table, names = _with_bins(table, names, bins, boxes, faults, spoken)
     rows = _ordered(_columns(table, names, faults, spoken))
     rows = _without_repeats(table, rows, faults)
     rows = _without_gaps(table, rows, gaps, faults, spoken)
-    last = np.append(rows.episode.codes[1:] != rows.episode.codes[:-1], True)
+    last = np.append(np.diff(rows.episode.codes) != 0, True)[: len(rows.number)]
     _check_actions(table, rows, last, faults)
     states, state_names = _numbered(table, rows, "state", mdp, numbers, faults)
     actions, action_names = _numbered(table, rows, "action", mdp, numbers, faults)
@@ -106,7 +124,7 @@ def demonstrations(
     faults.raise_any()
     acted = rows.action.codes >= 0
     names_of = rows.episode.values
-    alphabet, labels = _labels(rows.label)
+    alphabet, labels = labelled(rows.label)
     result = Demonstrations.from_flat(
         states,
         offsets_of(np.bincount(rows.episode.codes, minlength=len(names_of))),
@@ -115,10 +133,37 @@ def demonstrations(
         alphabet=alphabet,
         labels=labels,
         ended=ended,
+        subjects=_subjects(rows, last),
         source=table.source,
     )
     origin = TableRows(names_of, frozen_own(table.rows[rows.number]), table.word)
     return replace(result, table=origin, state_names=state_names, action_names=action_names)
+
+
+def _with_bins(
+    table: Table,
+    names: ColumnNames,
+    bins: Sequence[Bin],
+    boxes: Sequence[Box] | None,
+    faults: Faults,
+    spoken: Spoken,
+) -> tuple[Table, ColumnNames]:
+    """Return the table with its states binned and its labels by boxes, where that is asked."""
+    if not bins:
+        if boxes is not None:
+            raise ArgumentError(f"boxes label binned states; say what to bin with {spoken.bins}")
+        return table, names
+    found = binned(table, bins, boxes, faults, spoken.bins)
+    names = names._replace(state=STATE)
+    return found, names if boxes is None else names._replace(label=LABEL)
+
+
+def _subjects(rows: _Rows, last: Bools) -> list[str | None] | None:
+    """Return who acted in each episode."""
+    if rows.subject is None or not len(rows.subject.values):
+        return None
+    names = (*rows.subject.values, None)
+    return [names[code] for code in rows.subject.codes[last].tolist()]
 
 
 def _columns(table: Table, names: ColumnNames, faults: Faults, spoken: Spoken) -> _Rows:
@@ -139,15 +184,18 @@ def _columns(table: Table, names: ColumnNames, faults: Faults, spoken: Spoken) -
         given is not None and what not in found for what, given in names._asdict().items()
     ):
         faults.raise_any()
-    step = found.get("step")
+    step, subject = found.get("step"), found.get("subject")
     rows = _Rows(
-        found["episode"],
+        found["episode"] if subject is None else by_subject(found["episode"], subject),
         found["state"],
         found["action"],
         found.get("label"),
         None if step is None else np.zeros(len(table.rows), dtype=np.int64),
         np.arange(len(table.rows)),
         found.get("ended"),
+        step,
+        subject,
+        True,
     )
     kept = np.ones(len(table.rows), dtype=np.bool_)
     for what in ("episode", "state"):
@@ -158,28 +206,11 @@ def _columns(table: Table, names: ColumnNames, faults: Faults, spoken: Spoken) -
             place = table.place(first, found[what].name)
             faults.add(first, f"{place}: empty; every row names its {what}", len(empty) - 1)
     if step is not None:
-        number, wrong = _steps(table, step, faults)
-        kept &= ~wrong
-        rows = rows._replace(step=number)
+        clock = clocks.read(table, step, faults)
+        kept &= ~clock.wrong
+        rows = rows._replace(step=clock.order, counts=clock.counts)
     faults.spoil(rows.episode.codes[~kept])
     return rows.at(kept)
-
-
-def _steps(table: Table, step: Coded, faults: Faults) -> tuple[Ints, Bools]:
-    """Return int64[R], the step of each row, and bool[R], where it is none."""
-    matched = [STEP.fullmatch(text) for text in step.values]
-    number = np.array([0 if m is None else int(m[1]) for m in matched] + [0], dtype=np.int64)
-    wrong = np.array([m is None for m in matched] + [True])[step.codes]
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        shown = "empty" if step.codes[row] == BLANK else repr(step.values[step.codes[row]])
-        faults.add(
-            row,
-            f"{table.place(row, step.name)}: {shown} is not a step; count steps in whole numbers, "
-            "or leave the column out where the rows are in order",
-            int(wrong.sum()) - 1,
-        )
-    return number[step.codes], wrong
 
 
 def _ordered(rows: _Rows) -> _Rows:
@@ -210,7 +241,7 @@ def _without_repeats(table: Table, rows: _Rows, faults: Faults) -> _Rows:
                 int(rows.number[second]),
                 f"{table.source}, {table.word}s {one} and {two}, column {part.name!r}: "
                 f"{_cell(part, second - 1)} and {_cell(part, second)} in the same step "
-                f"{rows.step[second]} of episode {_cell(rows.episode, second)}; keep one",
+                f"{_when(rows, second)} of episode {_cell(rows.episode, second)}; keep one",
                 int(np.sum(differs)) - 1,
             )
             faults.spoil(rows.episode.codes[repeated[differs]])
@@ -230,7 +261,7 @@ def _without_repeats(table: Table, rows: _Rows, faults: Faults) -> _Rows:
 
 def _without_gaps(table: Table, rows: _Rows, gaps: str, faults: Faults, spoken: Spoken) -> _Rows:
     """Refuse episodes that lack a step, or keep what is before it."""
-    if rows.step is None:
+    if rows.step is None or not rows.counts or gaps == "ignore":
         return rows
     same = np.diff(rows.episode.codes) == 0
     behind = np.flatnonzero(same & (np.diff(rows.step) > 1)) + 1
@@ -243,7 +274,8 @@ def _without_gaps(table: Table, rows: _Rows, gaps: str, faults: Faults, spoken: 
             int(rows.number[first]),
             f"{table.source}, {table.word} {table.rows[rows.number[first]]}: step "
             f"{rows.step[first - 1] + 1} of episode {_cell(rows.episode, first)} is missing; add "
-            f"it, or keep what is before it with {spoken.cut}",
+            f"it, keep what is before it with {spoken.cut}, or, if the column is a time, say that "
+            f"nothing is missing with {spoken.ignore}",
             len(behind) - 1,
         )
         return rows
@@ -327,20 +359,14 @@ def _note_unknown(
     )
 
 
+def _when(rows: _Rows, row: int) -> str:
+    assert rows.clock is not None
+    return rows.clock.values[int(rows.clock.codes[row])]
+
+
 def _cell(column: Coded, row: int) -> str:
     code = int(column.codes[row])
     return "nothing" if code == BLANK else repr(column.values[code])
-
-
-def _labels(label: Coded | None) -> tuple[tuple[str, ...], Ints | None]:
-    """Return the alphabet, sorted, and the label of each row; an empty column is no column."""
-    if label is None or not len(label.values):
-        return (), None
-    order = sorted(range(len(label.values)), key=label.values.__getitem__)
-    place = np.empty(len(order) + 1, dtype=np.int64)
-    place[order] = np.arange(len(order))
-    place[-1] = BLANK
-    return tuple(label.values[i] for i in order), place[label.codes]
 
 
 def _endings(table: Table, rows: _Rows, last: Bools, faults: Faults) -> Ints | None:

@@ -212,8 +212,11 @@ class DemonstrationsMethods:
         action: str = "action",
         label: str | None = None,
         ended: str | None = None,
+        subject: str | None = None,
         numbers: bool = True,
         gaps: str = "error",
+        bins: Mapping[str, Any] | None = None,
+        boxes: str | os.PathLike[str] | None = None,
     ) -> Demonstrations:
         """Build demonstrations from a table with one row a state; `docs/tables.md` says how.
 
@@ -223,7 +226,7 @@ class DemonstrationsMethods:
             mdp: the world, whose names or numbers of states and actions the table uses. Without
                 it names are numbered in sorted order.
             episode: the column that says which episode a row belongs to.
-            step: the column of whole numbers that orders an episode's rows; by default `step`,
+            step: the column of whole numbers, times or dates that orders rows; by default `step`,
                 where there is one, else the rows are in order.
             state: the column of states.
             action: the column of the actions taken there; an episode's last row may have none.
@@ -231,22 +234,36 @@ class DemonstrationsMethods:
                 there is one, else labels are left to the world.
             ended: the column that says, in an episode's last row, whether it ended because the
                 task was over; by default `ended`, where there is one.
+            subject: the column that says who acted, by default `subject`, where there is one;
+                episodes of one name and several subjects are several.
             numbers: whether, without a world, whole numbers are the numbers of states and
                 actions themselves; else they are names like any others.
-            gaps: `error` refuses episodes that lack a step, `cut` keeps what is before it.
+            gaps: `error` refuses episodes that lack a step, `cut` keeps what is before it, and
+                `ignore` takes the column for a time, of which nothing can be missing.
+            bins: columns of numbers that make up the states, each cut into bins of one width:
+                how many, such as `{"x": 20}`, or `{"x": (20, 0.0, 2.5)}` with their ends.
+            boxes: a file of labelled regions, for binned states.
         """
         from whence import io
-        from whence.io import columns, tables
+        from whence.io import binning, columns, tables
 
-        names = tables.ColumnNames(episode, step, state, action, label, ended)
+        names = tables.ColumnNames(episode, step, state, action, label, ended, subject)
         if isinstance(table, str | os.PathLike):
             found = io.load_table(table)
         else:
             found = columns.framed(table, "table")
-        return tables.demonstrations(found, names, mdp=mdp, numbers=numbers, gaps=gaps)
+        return tables.demonstrations(
+            found,
+            names,
+            mdp=mdp,
+            numbers=numbers,
+            gaps=gaps,
+            bins=binning.cuts(bins or {}),
+            boxes=None if boxes is None else binning.read_boxes(io.load_table(boxes)),
+        )
 
     def to_table(self: Any, mdp: LabeledMDP | None = None) -> dict[str, list[Any]]:
-        """Return the columns episode, step, state, action and, where known, label and ended.
+        """Return the columns episode, step, state, action and, where known, others.
 
         With `mdp`, states and actions have its names and every state its label.
         """

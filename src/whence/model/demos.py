@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from whence.model.conveniences import DemonstrationsMethods
 from whence.model.episodes import (
     UNKNOWN,
     Episode,
+    acted,
     checked_offsets,
     endings,
     flat,
@@ -59,6 +60,7 @@ class Demonstrations(DemonstrationsMethods):
         state_names: what the log calls each state, or None where it gives numbers.
         action_names: what the log calls each action, or None where it gives numbers.
         table: where each state stands in a table, or None.
+        subjects: who acted in each of the E episodes, None where that is not known; or None.
     """
 
     states: Ints
@@ -75,6 +77,7 @@ class Demonstrations(DemonstrationsMethods):
     state_names: tuple[str, ...] | None = None
     action_names: tuple[str, ...] | None = None
     table: TableRows | None = None
+    subjects: tuple[str | None, ...] | None = None
 
     @classmethod
     def from_episodes(
@@ -111,6 +114,7 @@ class Demonstrations(DemonstrationsMethods):
         history: npt.ArrayLike = (),
         history_offsets: npt.ArrayLike | None = None,
         ended: Ints | None = None,
+        subjects: Sequence[str | None] | None = None,
         source: str = "demonstrations",
         lines: npt.ArrayLike | None = None,
     ) -> Demonstrations:
@@ -129,6 +133,7 @@ class Demonstrations(DemonstrationsMethods):
             history=flat(history, "history", source),
             history_offsets=checked_offsets(history_offsets, "history_offsets", source),
             ended=endings(ended),
+            subjects=acted(subjects),
             source=source,
             lines=None if lines is None else frozen_own(np.array(lines, dtype=np.int64)),
         )
@@ -161,6 +166,9 @@ class Demonstrations(DemonstrationsMethods):
             history=self.history[history],
             history_offsets=history_offsets,
             ended=None if self.ended is None else self.ended[chosen],
+            subjects=None
+            if self.subjects is None
+            else [self.subjects[i] for i in chosen.tolist()],
             source=self.source,
             lines=None if self.lines is None else self.lines[chosen],
         )
@@ -206,6 +214,7 @@ class Demonstrations(DemonstrationsMethods):
             labels=[self.symbol(c) for c in codes] if codes and codes[0] != UNSAID else None,
             history=tuple(self.alphabet[c] for c in before.tolist()),
             ended=self._ended(i),
+            subject=None if self.subjects is None else self.subjects[i],
         )
 
     def _ended(self, episode: int) -> bool | None:
@@ -223,7 +232,7 @@ class Demonstrations(DemonstrationsMethods):
             arrays = ("states", "state_offsets", "actions", "action_offsets", "history",
                       "history_offsets")  # fmt: skip
             same = all(np.array_equal(getattr(self, a), getattr(other, a)) for a in arrays)
-            return same and all(
+            return (same and self.subjects == other.subjects) and all(
                 mine is theirs if mine is None or theirs is None else np.array_equal(mine, theirs)
                 for mine, theirs in ((self.labels, other.labels), (self.ended, other.ended))
             )
@@ -264,6 +273,11 @@ def check_shape(demos: Demonstrations) -> None:
         raise DemonstrationsError(f"{demos.source}: a negative state or action; both count from 0")
     _check_symbols(demos)
     _check_endings(demos, surplus)
+    if demos.subjects is not None and len(demos.subjects) != len(demos):
+        raise DemonstrationsError(
+            f"{demos.source}: {len(demos.subjects)} subjects for {len(demos)} episodes; name one "
+            "for each"
+        )
 
 
 def _check_endings(demos: Demonstrations, surplus: Ints) -> None:

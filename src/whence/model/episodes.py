@@ -24,6 +24,7 @@ class Episode(NamedTuple):
         history: symbols read before the first state.
         ended: whether the episode ended because the task was over in its last state, which must
             be there; None where that is not known.
+        subject: who acted; None where that is not known.
     """
 
     states: Sequence[int]
@@ -31,6 +32,7 @@ class Episode(NamedTuple):
     labels: Sequence[str | None] | None = None
     history: Sequence[str] = ()
     ended: bool | None = None
+    subject: str | None = None
 
 
 class Gathered(NamedTuple):
@@ -45,6 +47,7 @@ class Gathered(NamedTuple):
     history: Ints
     history_offsets: Ints
     ended: Ints | None
+    subjects: tuple[str | None, ...] | None
 
 
 def gathered(episodes: Sequence[Episode], place: Callable[[int], str]) -> Gathered:
@@ -65,7 +68,21 @@ def gathered(episodes: Sequence[Episode], place: Callable[[int], str]) -> Gather
     return Gathered(
         states, state_offsets, actions, action_offsets, tuple(index), labels, history,
         history_offsets, endings([_ended(e.ended, place(i)) for i, e in enumerate(episodes)]),
+        acted([_subject(e.subject, place(i)) for i, e in enumerate(episodes)]),
     )  # fmt: skip
+
+
+def acted(subjects: Sequence[str | None] | None) -> tuple[str | None, ...] | None:
+    """Return who acted in each episode; None where that is known of none."""
+    if subjects is None or all(subject is None for subject in subjects):
+        return None
+    return tuple(subjects)
+
+
+def _subject(value: object, place: str) -> str | None:
+    if value is None or (isinstance(value, str) and value):
+        return value
+    raise DemonstrationsError(f"{place}: subject is {value!r}; give a name, or None")
 
 
 def endings(values: Sequence[bool | None] | Ints | None) -> Ints | None:

@@ -30,6 +30,7 @@ SMOOTHING = 0.1
 AVAILABLE = ("all", "seen")  # which actions a state has
 LEFT_A_ACTION = 3  # times, for each action there is, that a state is left to tell which it has
 SHOWN = 5
+ADVICE = "give labels={state: symbol}"
 END = "end"  # the state after the end, where nothing is read
 ALWAYS_PAIRS, PAIRS_A_STEP = 10_000, 10  # state-action pairs that a log may stand for
 
@@ -51,8 +52,12 @@ def estimate(
     actions: Sequence[str] | None = None,
     smoothing: float = SMOOTHING,
     available: str = "all",
+    advice: str = ADVICE,
 ) -> LabeledMDP:
-    """Return the world that demonstrations show; see `LabeledMDP.from_demonstrations`."""
+    """Return the world that demonstrations show; see `LabeledMDP.from_demonstrations`.
+
+    `advice` is what messages say where labels are missing or contradict each other.
+    """
     if not 0 <= smoothing < math.inf:
         raise ArgumentError(f"smoothing is {smoothing}; give a finite number of at least 0")
     if available not in AVAILABLE:
@@ -68,7 +73,7 @@ def estimate(
     if len(over):
         rows, unseen = _ended(over, rows, unseen, n_states, len(action_names))
     named = demos.state_names if not len(over) else _with_end(demos.state_names)
-    said = _said(demos, n_states) if labels is None else _given(demos, labels, n_states)
+    said = _said(demos, n_states, advice) if labels is None else _given(demos, labels, n_states)
     first = demos.states[demos.state_offsets[:-1][np.diff(demos.state_offsets) > 0]]
     starts, times = np.unique(first, return_counts=True)
     return LabeledMDP.from_triples(
@@ -208,11 +213,11 @@ def _actions(demos: Demonstrations, given: Sequence[str] | None) -> tuple[str, .
     return names
 
 
-def _said(demos: Demonstrations, n_states: int) -> list[str | None]:
+def _said(demos: Demonstrations, n_states: int, advice: str) -> list[str | None]:
     """Return the label of each state as the log has it; it must always be the same one."""
     if demos.labels is None or (demos.labels == UNSAID).any():
         raise DemonstrationsError(
-            f"{demos.source}: no labels; add a column of labels, or give labels={{state: symbol}}"
+            f"{demos.source}: no labels; add a column of labels, or {advice}"
         )
     result = np.full(n_states, BLANK, dtype=np.int64)
     result[demos.states] = demos.labels
@@ -226,7 +231,7 @@ def _said(demos: Demonstrations, n_states: int) -> list[str | None]:
         raise DemonstrationsError(
             f"{demos.place(episode, flat - int(demos.state_offsets[episode]))}: state {name} is "
             f"labelled {one!r} here and {two!r} elsewhere; a label belongs to a state: tell the "
-            "states apart, or give labels={state: symbol}"
+            f"states apart, or {advice}"
         )
     return [demos.symbol(int(code)) for code in result.tolist()]
 

@@ -23,13 +23,13 @@ from whence.runs.posterior_document import (
     posterior_document,
 )
 from whence.runs.result import Run
+from whence.runs.weighing import DRAWS, draw_arrays
 from whence.search.draws import Draws
 
 TRACE = "whence/trace/1"
-DRAWN = "whence/draws/1"
 TOP = 10  # machines of an exact posterior that the result names
 BEST, RESULT = "best.json", "result.json"
-STEPS, DRAWS = "trace.npz", "draws.npz"
+STEPS = "trace.npz"
 
 
 def write(folder: Path, run: Run) -> None:
@@ -37,7 +37,9 @@ def write(folder: Path, run: Run) -> None:
     run.best.save(files.own(folder, BEST))
     files.write_bytes(files.own(folder, STEPS), arrays.write(_trace_arrays(run)))
     if run.draws is not None:
-        files.write_bytes(files.own(folder, DRAWS), arrays.write(_draw_arrays(run.draws)))
+        files.write_bytes(
+            files.own(folder, DRAWS), arrays.write(draw_arrays(run.draws, run.rough))
+        )
     files.write_bytes(files.own(folder, RESULT), _json(result_document(run)))
 
 
@@ -130,12 +132,6 @@ def settings_document(run: Run) -> dict[str, Any]:
 def _trace_arrays(run: Run) -> arrays.Arrays:
     names = [field.name for field in dataclasses.fields(run.trace)]
     return {"format": np.array(TRACE)} | {name: getattr(run.trace, name) for name in names}
-
-
-def _draw_arrays(draws: Draws) -> arrays.Arrays:
-    names = [field.name for field in dataclasses.fields(draws)]
-    columns = {name: np.asarray(getattr(draws, name)) for name in names}
-    return {"format": np.array(DRAWN)} | columns
 
 
 def _json(document: dict[str, Any]) -> bytes:

@@ -9,12 +9,9 @@ import numpy as np
 from whence.analysis import sensitivity
 from whence.analysis.certainty import arrow_certainty
 from whence.analysis.questions import open_questions
-from whence.analysis.sample import PosteriorSample
-from whence.likelihood.posterior import Posterior
-from whence.runs import events, folder
+from whence.runs import events, folder, weighing
 from whence.runs.result import Run, Trace
 from whence.runs.searching import Search
-from whence.search.draws import Draws
 from whence.search.method import Row
 from whence.search.tape import Tape
 
@@ -42,14 +39,17 @@ def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
     job, walk, problem = search.job, search.walk, search.problem
     finding = walk.method.finish(walk.state, walk.records)
     machine, expert, _ = finding.best
+    kept = None if search.keeper is None else search.keeper.folder
     place = problem.unknowns.discounts.index(expert.discount)
     posterior = problem.posteriors[place].of_expert(expert)
+    found = weighing.weighed(problem, posterior, finding.draws, job.seed, kept)
+    machine, expert = weighing.leading(found, machine, expert)
+    posterior, sample = posterior.of_expert(expert), found.sample
     log_likelihood = posterior.finest(machine)
     log_prior = float(posterior.log_prior(machine.transitions[None], machine.rewards[None])[0])
-    sample = None if finding.draws is None else _sample(posterior, finding.draws)
     doubts = (
         *finding.doubts,
-        *sensitivity.doubts_of_dynamics(posterior, sample),
+        *found.doubts,
         *sensitivity.doubts_of_discount(posterior, machine, problem.unknowns.inferred),
     )
     certainty = () if sample is None else arrow_certainty(posterior, machine, sample)
@@ -68,22 +68,19 @@ def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
         expert=expert,
         stopped=stopped,
         doubts=doubts,
-        draws=finding.draws,
+        draws=found.draws,
         posterior=sample,
+        rough=found.rough,
         certainty=certainty,
         open_questions=questions,
-        exact=finding.exact,
-        log_evidence=dict(finding.log_evidence),
+        exact=finding.exact if found.rough is None else None,
+        log_evidence=dict(finding.log_evidence) if found.rough is None else {},
         manifest=None if search.keeper is None else search.keeper.manifest,
     )
 
 
 def _since(before: float, began: float) -> float:
     return before + time.perf_counter() - began
-
-
-def _sample(posterior: Posterior, draws: Draws) -> PosteriorSample:
-    return PosteriorSample.from_draws(list(posterior.worlds), draws, posterior.alphabet)
 
 
 def _trace(rows: Tape[Row]) -> Trace:

@@ -20,6 +20,7 @@ from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
 from whence.runs.job import Job
 from whence.runs.manifest import Manifest
+from whence.runs.weighing import Rough
 from whence.search.draws import Draws, Exact
 
 
@@ -51,7 +52,8 @@ class Run:
 
     Attributes:
         best: the machine with the highest score, in canonical form; of several sizes, the one
-            with the largest log_likelihood / temperature + log mass.
+            with the largest log_likelihood / temperature + log mass. Where `rough` is there,
+            one that is the same as the most probable machine of `posterior`.
         score: log_likelihood / temperature + log_prior.
         log_likelihood: of the demonstrations under the best machine, at the finest tolerance.
         log_prior: of the best machine, not normalised.
@@ -65,7 +67,10 @@ class Run:
         stopped: why it ended: `agreed`, `steps` or `minutes`.
         doubts: what speaks against trusting the result, in words; nothing where ladders agree.
         draws: machines and their weights in the posterior, where the method knows them.
-        posterior: those machines grouped by what they mean in the worlds.
+        posterior: those machines grouped by what they mean in the worlds. Where a world was
+            estimated from its log, over all dynamics that the log allows for.
+        rough: then, what was done about it, and the posterior that takes the estimate for the
+            truth; else None.
         certainty: how sure each arrow of the best machine is.
         open_questions: the shortest label sequences that are still open, and where to settle them.
         exact: what is known of all machines together, where every one was scored.
@@ -90,6 +95,7 @@ class Run:
     doubts: tuple[str, ...] = ()
     draws: Draws | None = None
     posterior: PosteriorSample | None = None
+    rough: Rough | None = None
     certainty: tuple[Certainty, ...] = ()
     open_questions: tuple[OpenQuestion, ...] = ()
     exact: Exact | None = None
@@ -170,8 +176,8 @@ class Run:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the demonstrations would allow to ask for and was not, in words."""
-        return self.job.notes
+        """What the demonstrations would allow to ask for, and what was done unasked, in words."""
+        return self.job.notes if self.rough is None else (*self.job.notes, self.rough.note)
 
     @property
     def inferred(self) -> tuple[str, ...]:

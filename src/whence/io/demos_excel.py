@@ -1,0 +1,124 @@
+"""Demonstrations as a sheet of a workbook, `*.xlsx`, by the optional package openpyxl.
+
+The first sheet counts; its first row with a value is the header. Formulas count as what they came
+to when the workbook was last saved; nothing in it is run.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from datetime import date, datetime, time
+from typing import Any
+
+import numpy as np
+
+from whence.errors import FormatError, MissingExtraError
+from whence.io.columns import Table
+from whence.io.table_writer import columns
+from whence.io.tables import ColumnNames, demonstrations
+from whence.model.demos import Demonstrations
+from whence.model.mdp import LabeledMDP
+
+ENDINGS = (".xlsx",)
+MOST_PACKED = 100  # bytes that one byte of an honest workbook unpacks to
+ALWAYS_UNPACKED = 2**24  # bytes that even a small one may unpack to
+
+
+def dumps(demos: Demonstrations, mdp: LabeledMDP | None = None) -> bytes:
+    """Write demonstrations, with the names of a world where one is given."""
+    book = _package().Workbook(write_only=True)
+    sheet = book.create_sheet("demonstrations")
+    table = columns(demos, mdp)
+    sheet.append(list(table))
+    for row in zip(*table.values(), strict=True):
+        sheet.append(row)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrations:
+    """Read demonstrations whose columns have the usual names."""
+    return demonstrations(read(data, source), ColumnNames(), mdp=mdp)
+
+
+def read(data: bytes, source: str) -> Table:
+    """Return the cells of the first sheet of a workbook as a table."""
+    package = _package()
+    _check_size(data, source)
+    try:
+        book = package.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()
+        rows = [list(row) for row in sheet.iter_rows(values_only=True)]
+    except Exception as error:
+        reason = str(error).partition("\n")[0][:100] or type(error).__name__
+        raise FormatError(
+            f"{source}: not a workbook, or a damaged one: {reason}; save it as .xlsx, or as .csv"
+        ) from None
+    return _table(rows, source)
+
+
+def _table(rows: list[list[Any]], source: str) -> Table:
+    """Return rows as columns; those without any value do not count."""
+    numbers = [n for n, row in enumerate(rows, start=1) if any(cell is not None for cell in row)]
+    kept = [rows[number - 1] for number in numbers]
+    if not kept:
+        raise FormatError(
+            f"{source}: the first sheet is empty; begin with a header such as episode, step, "
+            "state, action, label"
+        )
+    while kept[0] and kept[0][-1] is None:
+        kept[0].pop()
+    header = ["" if name is None else str(name).strip() for name in kept[0]]
+    for place, name in enumerate(header):
+        if not name or name in header[:place]:
+            fault = f"{name!r} occurs twice" if name else "a column has no name"
+            raise FormatError(
+                f"{source}, row {numbers[0]}: header: {fault}; name each column once"
+            )
+    for number, row in zip(numbers[1:], kept[1:], strict=True):
+        if any(cell is not None for cell in row[len(header) :]):
+            raise FormatError(
+                f"{source}, row {number}: more cells than the header has names; name each column"
+            )
+    cells = [
+        [_plain(row[at]) if at < len(row) else None for row in kept[1:]]
+        for at in range(len(header))
+    ]
+    return Table(source, dict(zip(header, cells, strict=True)), np.array(numbers[1:]), "row")
+
+
+def _plain(cell: Any) -> Any:
+    """Return a cell as text or a number; dates as people write them."""
+    if isinstance(cell, datetime | date | time):
+        return cell.isoformat()
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    return cell
+
+
+def _check_size(data: bytes, source: str) -> None:
+    """Refuse, before unpacking it, a workbook that would grow more than an honest one does."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            unpacked = sum(member.file_size for member in archive.infolist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        raise FormatError(
+            f"{source}: not a workbook, or a damaged one; save it as .xlsx, or as .csv"
+        ) from None
+    if unpacked > ALWAYS_UNPACKED + MOST_PACKED * len(data):
+        raise FormatError(
+            f"{source}: {len(data)} bytes that claim to unpack to {unpacked}; save it again"
+        )
+
+
+def _package() -> Any:
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingExtraError(
+            "workbooks need the package openpyxl; install it with: pip install 'whence[excel]'"
+        ) from None
+    return openpyxl

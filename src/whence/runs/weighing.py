@@ -1,0 +1,196 @@
+"""The sample of a run, weighed anew where the dynamics are known from a log alone.
+
+That takes a while, so the folder of a run keeps what was drawn, under a name that says what it was
+drawn from: whoever reads the run again need not draw again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from whence import _files as files
+from whence._arrays import Ints
+from whence.analysis import roughness, sensitivity
+from whence.analysis.facts import percent
+from whence.analysis.sample import PosteriorSample
+from whence.errors import FileError, FormatError
+from whence.io import arrays
+from whence.likelihood.posterior import Posterior
+from whence.model.coverage import THIN, coverage
+from whence.model.expert import Expert
+from whence.model.machine import RewardMachine
+from whence.search.diagnostics import MOST_ERRORS
+from whence.search.draws import Draws
+from whence.search.problem import Problem
+
+PLAIN, ANEW = "whence/draws/1", "whence/draws/2"
+DRAWS = "draws.npz"
+NAMES = tuple(field.name for field in fields(Draws))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rough:
+    """What was done about dynamics that a log shows roughly.
+
+    Attributes:
+        as_estimated: the sample that takes the estimated dynamics for the true ones.
+        note: what was done, in words.
+        source: names what was weighed anew.
+    """
+
+    as_estimated: PosteriorSample
+    note: str
+    source: str
+
+    def __repr__(self) -> str:
+        return f"<Rough: {self.note}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """What a search drew, as the run tells it.
+
+    Attributes:
+        draws: machines with their weights.
+        sample: the same in classes.
+        rough: what was done about the dynamics, where anything was.
+        doubts: what speaks against it, in words.
+    """
+
+    draws: Draws | None
+    sample: PosteriorSample | None
+    rough: Rough | None = None
+    doubts: tuple[str, ...] = ()
+
+
+def weighed(
+    problem: Problem, posterior: Posterior, draws: Draws | None, seed: int, folder: Path | None
+) -> Weighed:
+    """Return the sample of a run.
+
+    Args:
+        problem: what was searched.
+        posterior: of the expert that was found.
+        draws: what the search drew, which takes the dynamics as estimated.
+        seed: the run's.
+        folder: the run's, where it has one.
+    """
+    if draws is None:
+        return Weighed(None, None, doubts=tuple(sensitivity.doubts_of_dynamics(posterior, None)))
+    sample = _sample(posterior, draws)
+    if all(mdp.unseen is None for mdp, _ in posterior.worlds):
+        return Weighed(draws, sample)
+    source = digest(draws, seed)
+    anew = None if folder is None else _kept(folder, source)
+    if anew is None:
+        anew = roughness.weighed_anew(problem, draws, seed)
+    if anew is None:
+        doubts = sensitivity.doubts_of_dynamics(posterior, sample)
+        return Weighed(draws, sample, doubts=tuple(doubts))
+    found = _sample(posterior, anew)
+    rough = Rough(sample, _note(posterior, found, sample), source)
+    return Weighed(anew, found, rough, _doubts(found))
+
+
+def leading(
+    found: Weighed, machine: RewardMachine, expert: Expert
+) -> tuple[RewardMachine, Expert]:
+    """Return the machine to call the best, and its expert: that of the heaviest class.
+
+    Args:
+        found: the sample.
+        machine: the best of the search.
+        expert: its expert.
+    """
+    sample, draws = found.sample, found.draws
+    if found.rough is None or sample is None or draws is None:
+        return machine, expert
+    if all(machine.over(sample.alphabet).same_in(sample.best, mdp) for mdp in sample.worlds):
+        return machine, expert
+    score = np.where(sample.drawn.kind == 0, draws.log_likelihood + draws.log_prior, -np.inf)
+    at = int(np.argmax(score))
+    numbers = draws.alpha[at], draws.discount[at], draws.lapse[at]
+    return sample.best, Expert(*(float(number) for number in numbers))
+
+
+def digest(draws: Draws, seed: int) -> str:
+    """Return a name for what machines are weighed anew from."""
+    settings = (roughness.CHAINS, roughness.FIRST, roughness.STEPS, roughness.PRECISION, seed)
+    found = hashlib.sha256(repr(settings).encode())
+    for name in NAMES:
+        found.update(np.ascontiguousarray(getattr(draws, name)).tobytes())
+    return found.hexdigest()
+
+
+def draw_arrays(draws: Draws, rough: Rough | None) -> arrays.Arrays:
+    """Return draws as arrays for a file, which names what they were weighed anew from."""
+    columns = {name: np.asarray(getattr(draws, name)) for name in NAMES}
+    if rough is None:
+        return {"format": np.array(PLAIN)} | columns
+    return {"format": np.array(ANEW), "source": np.array(rough.source)} | columns
+
+
+def _kept(folder: Path, source: str) -> Draws | None:
+    """Return the draws that a folder keeps, if they are those asked for and whole."""
+    try:
+        found = arrays.load(files.read_bytes(files.own(folder, DRAWS)), DRAWS)
+    except (FileError, FormatError):
+        return None
+    if str(found.get("source")) != source or set(NAMES) - set(found):
+        return None
+    columns = {name: found[name] for name in NAMES}
+    size, shape = len(columns["weight"]), columns["transitions"].shape
+    tables = {"transitions", "rewards"}
+    whole = len(shape) == 3 and size > 0 and columns["rewards"].shape == shape
+    whole &= all(columns[name].shape[:1] == (size,) for name in NAMES if name != "exact")
+    whole &= all(columns[name].ndim == 1 for name in set(NAMES) - tables - {"exact"})
+    if not whole or not _possible(columns["transitions"], columns["n_states"]):
+        return None
+    del columns["exact"]
+    return Draws(**columns, exact=False)
+
+
+def _possible(transitions: Ints, n_states: Ints) -> bool:
+    n = transitions.shape[1]
+    return bool(
+        ((transitions >= 0) & (transitions < n)).all()
+        and ((n_states >= 1) & (n_states <= n)).all()
+    )
+
+
+def _sample(posterior: Posterior, draws: Draws) -> PosteriorSample:
+    return PosteriorSample.from_draws(list(posterior.worlds), draws, posterior.alphabet)
+
+
+def _doubts(rough: PosteriorSample) -> tuple[str, ...]:
+    apart = 0.0 if rough.agreement is None else rough.agreement.largest
+    if apart <= MOST_ERRORS:
+        return ()
+    return (
+        "over the dynamics that the log allows for, chains' frequencies of a machine are "
+        f"{apart:.1f} errors apart: log more episodes, or give the dynamics",
+    )
+
+
+def _note(posterior: Posterior, rough: PosteriorSample, sample: PosteriorSample) -> str:
+    """Return how much of the dynamics is known, and what that does to the first probability."""
+    known = [coverage(demos, mdp) for mdp, demos in posterior.worlds if mdp.unseen is not None]
+    pairs, unseen, thin = (
+        sum(getattr(each, name) for each in known) for name in ("pairs", "unseen", "thin")
+    )
+    best = [m for m in range(len(sample)) if _same(rough, sample.machines[m])]
+    before = float(sample.weights[best].sum())
+    return (
+        f"the dynamics are estimated from the log, which never shows {unseen} of {pairs} "
+        f"state-action pairs and {thin} fewer than {THIN} times; probabilities take that into "
+        f"account: the likeliest machine has {percent(float(rough.weights[0]))}, and would have "
+        f"{percent(before)} if the estimate were exact"
+    )
+
+
+def _same(rough: PosteriorSample, machine: RewardMachine) -> bool:
+    return all(rough.best.same_in(machine, mdp) for mdp in rough.worlds)

@@ -111,18 +111,20 @@ def command(
     **said: Any,
 ) -> None:
     """Infer the machine behind DEMOS, and write it and how it was found to a folder."""
-    from whence.cli import _findings as findings
-    from whence.cli import _inputs as inputs
-    from whence.cli._live import watching
-    from whence.runs.inference import infer
-    from whence.runs.keeper import check_free
+    from whence.cli._live import loading, watching
 
-    check_free(output)
-    inputs.check_columns(table, world, demos)
-    given = inputs.setting(world, start, available, table)
-    inputs.warn_estimated(given, world, out)
-    seen = inputs.demonstrations(demos, given.mdp, table)
-    asked = _arguments(given, **said)
+    with loading(out):
+        from whence.cli import _findings as findings
+        from whence.cli import _inputs as inputs
+        from whence.runs.inference import infer
+        from whence.runs.keeper import check_free
+
+        check_free(output)
+        inputs.check_columns(table, world, demos)
+        given = inputs.setting(world, start, available, table)
+        inputs.warn_estimated(given, world, out)
+        seen = inputs.demonstrations(demos, given.mdp, table)
+        asked = _arguments(given, **said)
     with watching(out) as show:
         run = infer(
             given.mdp,

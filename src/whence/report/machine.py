@@ -22,17 +22,12 @@ from whence.report.study import Study
 
 def machine(study: Study) -> Html:
     """Return the section."""
-    places = {(each.state, study.shown.index(each.symbol)): each for each in study.certainty}
-    svg = machine_svg(
-        study.shown,
-        undetermined=study.undetermined,
-        support={place: each.loss for place, each in places.items()} or None,
-    )
+    svg = drawn_machine(study)
     caption = (
         "Circles are states of the machine, the arrow from nowhere marks the first one. An arrow "
         "reads a label and pays what stands after the bar. Grey states can pay nothing any more. "
     )
-    if places:
+    if study.certainty:
         caption += (
             "The number in brackets is the arrow's support, for several labels the least: the log "
             "posterior odds against the next best target or reward of this arrow alone; 3 nats "
@@ -44,6 +39,12 @@ def machine(study: Study) -> Html:
     else:
         shown.append(paragraph("The method does not say how sure single arrows are."))
     return section("machine", "The machine", *shown)
+
+
+def drawn_machine(study: Study) -> str:
+    """Return the machine of the answer as SVG, with the support of each arrow."""
+    support = {(each.state, study.shown.index(each.symbol)): each.loss for each in study.certainty}
+    return machine_svg(study.shown, undetermined=study.undetermined, support=support or None)
 
 
 def arrows(study: Study) -> Html:

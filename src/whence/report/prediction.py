@@ -9,6 +9,7 @@ from whence.report.html import (
     counted,
     fill,
     fixed,
+    marked,
     paragraph,
     section,
     share,
@@ -31,7 +32,7 @@ def prediction(study: Study) -> Html:
     found = study.comparison
     title = "Prediction of new episodes"
     if found is None:
-        return section("prediction", title, paragraph(f"Left out. {study.left_out}"))
+        return section("prediction", title, paragraph(marked(f"Left out. {study.left_out}")))
     rows = [_row(each) for each in found.predictions]
     header = ["method", "log likelihood a step", "mean probability", "behind the machine"]
     return section(

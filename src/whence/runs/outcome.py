@@ -23,6 +23,8 @@ def finished(search: Search, first: str) -> Run:
     """Search to the end, work out what was found, and write it where the run has a folder."""
     stopped = search.run(first)
     search.stop.patient = False
+    if search.on_event is not None:
+        search.on_event(search.event(events.ANALYSING))
     run = result(search, stopped)
     if search.keeper is not None:
         folder.write(search.keeper.folder, run)

@@ -14,6 +14,7 @@ from whence.analysis.facts import Answer, Fact, told_alone
 from whence.analysis.questions import OpenQuestion
 from whence.analysis.rivals import not_shown
 from whence.analysis.sample import PosteriorSample
+from whence.drawing import machine_svg, text
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
@@ -212,6 +213,13 @@ class Run:
 
         found = arviz.variables(self.draws, self.posterior, self.method)
         return arviz.to_arviz(found, self.temperature)
+
+    def _repr_html_(self) -> str:
+        """Return the answer and the machine that illustrates it, for notebooks."""
+        doubts = "".join(f"<li>{text.xml(doubt)}</li>" for doubt in self.doubts)
+        warned = f"<p>Do not trust this yet:</p><ul>{doubts}</ul>" if doubts else ""
+        drawing = machine_svg(self.shown)
+        return f"<div><p><strong>{text.xml(self.answer)}</strong></p>{drawing}{warned}</div>"
 
     def __repr__(self) -> str:
         return (

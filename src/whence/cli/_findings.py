@@ -31,7 +31,18 @@ TOP = 5
 
 def tell(out: Output, run: Run, output: str) -> None:
     """Print what a run found: its document, or text for people, and what to doubt."""
-    out.document({"written": output} | folder.settings_document(run) | folder.result_document(run))
+    document(out, run, output)
+    show(out, run, output)
+
+
+def document(out: Output, run: Run, output: str, **more: Any) -> None:
+    """Print the document of a run, where one was asked for."""
+    told = folder.settings_document(run) | folder.result_document(run) if out.json else {}
+    out.document({"written": output} | more | told)
+
+
+def show(out: Output, run: Run, output: str) -> None:
+    """Print what a run found as text for people, and what to doubt."""
     if not (out.json or out.quiet):
         out.show(*texts(run, output))
     for note in run.notes:

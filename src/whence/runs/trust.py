@@ -9,6 +9,10 @@ from whence.runs.result import Run
 from whence.search.diagnostics import MOST_ERRORS
 
 FOLDER = "RUN"  # where nobody said where the run is kept
+FLAGS = ("--repair", "--as-is")
+VALUED = (
+    "--episode", "--order", "--state", "--action", "--label", "--ended", "--gaps", "--available",
+)  # fmt: skip
 LONGER = 2  # times the steps that were made
 
 
@@ -59,7 +63,7 @@ def cure(doubt: str, run: Run, folder: str | None = None) -> str:
     """
     kept = FOLDER if folder is None else folder
     if "dynamics" in doubt or "state-action pairs" in doubt:
-        return shlex.join(["whence", "world", _world(run)])
+        return shlex.join(["whence", "world", _world(run), *_of_table(run)])
     if "discount" in doubt:
         return _again(run, kept, ["--discount", "infer"])
     if "one ladder" in doubt:
@@ -86,6 +90,18 @@ def _world(run: Run) -> str:
     if run.manifest is None:
         return "WORLD"
     return run.manifest.inputs[0].world.name or "WORLD"
+
+
+def _of_table(run: Run) -> list[str]:
+    """Return the options that say how the table of a run is read."""
+    typed = (None if run.manifest is None else run.manifest.command) or []
+    found: list[str] = []
+    for at, word in enumerate(typed):
+        if word in FLAGS or ("=" in word and word.split("=")[0] in VALUED):
+            found.append(word)
+        elif word in VALUED:
+            found += typed[at : at + 2]
+    return found
 
 
 def _again(run: Run, folder: str, options: Sequence[str]) -> str:

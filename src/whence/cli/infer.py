@@ -125,6 +125,8 @@ def command(
         check_free(output)
         given, seen = _read(world, demos, start, said, out)
         asked = _arguments(given, **said)
+    if said["rewards"] is None and given.built_in is None:
+        out.note("machines may pay 0 or 1, since no other rewards were named: --rewards 0,1,2")
     with watching(out) as show:
         run = infer(
             given.mdp,

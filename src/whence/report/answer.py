@@ -7,7 +7,8 @@ import numpy as np
 from whence.analysis.design import LITTLE_TOLD, NOTHING_TOLD
 from whence.analysis.facts import percent
 from whence.analysis.questions import OpenQuestion
-from whence.drawing import grid_svg, machine_svg
+from whence.drawing import machine_svg
+from whence.drawing.ways import COARSE, FINE, Scene
 from whence.report.html import (
     Html,
     bullets,
@@ -22,7 +23,7 @@ from whence.report.html import (
     sequence,
     width,
 )
-from whence.report.maps import COARSE, seen
+from whence.report.maps import seen
 from whence.report.study import Study
 from whence.runs.trust import checks, cure, longer, sampled
 
@@ -111,16 +112,16 @@ def _pictures(study: Study) -> Html:
 
 
 def _map(study: Study) -> str | None:
-    """Return the map of the first world with all visits, if it is a grid that fits."""
+    """Return the map of the first world with all visits, if there is one that fits."""
     mdp, demos = study.worlds[0]
-    if mdp.grid is None or demos.n_steps == 0:
+    if demos.n_steps == 0:
         return None
     visits = seen(study, mdp, demos).visits.sum(axis=0)
-    for most in (46, COARSE):
-        drawn = grid_svg(
-            mdp, title="Where the expert was", visits=visits, largest=float(np.max(visits)),
-            most=most,
-        )  # fmt: skip
+    for most in (FINE, COARSE):
+        scene = Scene.of(mdp, most)
+        if scene is None:
+            return None
+        drawn = scene.svg("Where the expert was", visits=visits, largest=float(np.max(visits)))
         if len(drawn) <= LARGEST_MAP:
             return drawn
     return None
@@ -159,5 +160,6 @@ def _doubts(study: Study) -> list[Html]:
     found = []
     for command, said in together.items():
         text = "; ".join(said)
-        found.append(join([f"{text[:1].upper()}{text[1:]}. Try ", _command(command), "."]))
+        said_so = marked(f"{text[:1].upper()}{text[1:]}.")
+        found.append(join([said_so, " Try ", _command(command), "."]))
     return found

@@ -8,6 +8,7 @@ import numpy as np
 
 from whence.analysis import sensitivity
 from whence.analysis.certainty import arrow_certainty
+from whence.analysis.levels import notes_of_levels
 from whence.analysis.questions import open_questions
 from whence.analysis.sample import PosteriorSample
 from whence.likelihood.posterior import Posterior
@@ -75,6 +76,7 @@ def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
         certainty=certainty,
         open_questions=questions,
         exact=finding.exact,
+        level_notes=tuple(notes_of_levels(posterior, machine)),
         manifest=None if search.keeper is None else search.keeper.manifest,
     )
 

@@ -71,6 +71,7 @@ class Run:
         certainty: how sure each arrow of the best machine is.
         open_questions: the shortest label sequences that are still open, and where to settle them.
         exact: what is known of all machines together, where every one was scored.
+        level_notes: what other levels of rewards would explain, where machines paid 0 or 1.
         manifest: of the folder that the run was read from or is kept in, or None.
     """
 
@@ -92,6 +93,7 @@ class Run:
     certainty: tuple[Certainty, ...] = ()
     open_questions: tuple[OpenQuestion, ...] = ()
     exact: Exact | None = None
+    level_notes: tuple[str, ...] = ()
     manifest: Manifest | None = None
 
     @cached_property
@@ -169,7 +171,7 @@ class Run:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the demonstrations would allow to ask for and was not, in words."""
-        return self.job.notes
+        return (*self.job.notes, *self.level_notes)
 
     @property
     def log_evidence(self) -> dict[int, tuple[float, float]]:

@@ -126,7 +126,7 @@ def _cure(problems: Sequence[Problem]) -> str:
 
 def report_on(run: Run, folder: str, threads: int | None, out: Output) -> str:
     """Write the report into the run's folder; returns its path."""
-    from whence.cli._live import watching
+    from whence.cli._live import loading, watching
     from whence.cli.report import study_of
     from whence.report import write
 
@@ -137,5 +137,6 @@ def report_on(run: Run, folder: str, threads: int | None, out: Output) -> str:
     )
     with watching(out) as show:
         study = study_of(run, folder, minutes=MINUTES, threads=threads, on_event=show)
-    write(path, study)
+    with loading(out, "drawing the report"):
+        write(path, study)
     return path

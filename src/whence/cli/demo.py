@@ -154,7 +154,7 @@ def _report(given: World, run: Run, folder: str, seed: int, out: Output) -> str:
     """Write the report into the run's folder; returns its path."""
     import shlex
 
-    from whence.cli._live import watching
+    from whence.cli._live import loading, watching
     from whence.report import Study, write
     from whence.report.study import Ladders
     from whence.runs.status import status_document
@@ -175,5 +175,6 @@ def _report(given: World, run: Run, folder: str, seed: int, out: Output) -> str:
             folder=folder,
             on_event=show,
         )
-    write(path, study)
+    with loading(out, "drawing the report"):
+        write(path, study)
     return path

@@ -18,20 +18,26 @@ from whence.report.html import (
     width,
 )
 from whence.report.study import Study
+from whence.report.words import word
 
 
 def machine(study: Study) -> Html:
     """Return the section."""
     svg = drawn_machine(study)
-    caption = (
+    caption: str = (
         "Circles are states of the machine, the arrow from nowhere marks the first one. An arrow "
         "reads a label and pays what stands after the bar. Grey states can pay nothing any more. "
     )
     if study.certainty:
-        caption += (
-            "The number in brackets is the arrow's support, for several labels the least: the log "
-            "posterior odds against the next best target or reward of this arrow alone; 3 nats "
-            "are odds of 20 to 1. A question mark marks what is not determined."
+        caption = join(
+            [
+                caption,
+                "The number in brackets is the arrow's support, for several labels the least: "
+                "the log posterior odds against the next best target or reward of this arrow "
+                "alone; 3 ",
+                word("nats", "nat"),
+                " are odds of 20 to 1. A question mark marks what is not determined.",
+            ]
         )
     shown = [figure(svg, caption, least=0.7 * width(svg))]
     if study.certainty:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LINE_SECONDS = 5.0
 SOON = 0.7  # seconds after which a silence is explained
 STARTING = "getting ready"
+AFTER = "inferred; going on"
 COMPILING = "compiling"
 
 
@@ -32,7 +33,7 @@ class Watch:
     """What is known of a run by whoever watches it: its last event, or what goes on before."""
 
     def __init__(self) -> None:
-        self.began = time.monotonic()
+        self.began = self.told = time.monotonic()
         self.last: Event | None = None
         self.pace = Pace()
         self._compiling = times.compiling()
@@ -41,18 +42,20 @@ class Watch:
     def see(self, event: Event) -> None:
         """Take in an event."""
         self.pace.see(event.document())
-        self.last = event
+        self.last, self.told = event, time.monotonic()
 
     @property
     def line(self) -> str:
         """How it stands, in one line."""
-        if self._compiling.now or self.last is None:
+        if self._compiling.now or self.last is None or self.last.kind == FINISHED:
             return self.waiting
         return line(self.last.document(), self.pace)
 
     @property
     def waiting(self) -> str:
-        """What goes on before the first event, and how long that took the last time."""
+        """What goes on before the first event or after the last, and how long it took so far."""
+        if self.last is not None and self.last.kind == FINISHED and not self._compiling.now:
+            return f"{AFTER}, {time.monotonic() - self.told:.0f} s so far"
         before = times.last(COMPILING)
         if self._compiling.now:
             past = "" if before is None else f"; the last time it took {before:.0f} s"
@@ -70,7 +73,7 @@ class Watch:
 
     def __rich__(self) -> RenderableType:
         """Return the picture of now."""
-        if self._compiling.now or self.last is None:
+        if self._compiling.now or self.last is None or self.last.kind == FINISHED:
             from rich.text import Text
 
             return Text(self.waiting)
@@ -172,11 +175,7 @@ def _in_notebook(watch: Watch) -> Iterator[None]:
 
 @contextmanager
 def _in_lines(watch: Watch) -> Iterator[None]:
-    def say() -> None:
-        if watch.last is None or watch.last.kind != FINISHED:
-            _write(watch.line)
-
-    with _ticking(SOON, LINE_SECONDS, say):
+    with _ticking(SOON, LINE_SECONDS, lambda: _write(watch.line)):
         yield
 
 

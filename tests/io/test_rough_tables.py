@@ -57,6 +57,13 @@ def test_what_is_said_of_columns_is_not_doubted() -> None:
     assert guessed(_table(**table), {"state": "place"}).names["state"] == "place"
 
 
+def test_columns_that_are_not_there_are_refused_together() -> None:
+    with pytest.raises(DemonstrationsError) as caught:
+        guessed(_table(**_maze()), {"state": "where", "label": "what"})
+    assert len(caught.value.problems) == 2
+    assert "no column 'where' for the state; the columns are 'Trial', 't'" in str(caught.value)
+
+
 def test_a_time_that_is_no_whole_number_is_no_step() -> None:
     table = _maze()
     table["time"] = [0.5] * len(table["t"])

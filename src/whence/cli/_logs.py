@@ -61,7 +61,7 @@ def read(
         repair: make the suggested repairs.
         as_is: take names as they stand, however much they are alike.
     """
-    said = {name: value for name, value in table.items() if name != "gaps"}
+    said = {name: value for name, value in table.items() if name in ColumnNames._fields}
     guess = guessed(formats.load_table(log), said)
     for text in guess.said:
         out.note(f"{log}: {text}")

@@ -21,6 +21,7 @@ WORDS = {
 ABSENT = frozenset(("", "na", "n/a", "nan", "null", "none", "-", "?", ".", "missing"))
 WHOLE = re.compile(r"-?[0-9]{1,18}(\.0+)?", re.ASCII)
 EPISODE, NEXT = "(episode)", "(next state)"
+SHOWN = 12
 FEW, OFTEN = 20, 0.2  # a column of labels has few values, and often none
 
 
@@ -53,7 +54,8 @@ def guessed(table: Table, given: Mapping[str, str]) -> Guess:
         table: the cells.
         given: what was said, by what a column holds; it is not doubted.
     """
-    names = {what: name for what, name in given.items() if what in WORDS}
+    names = dict(given)
+    _check(table, names)
     for what, name in _by_name(table, names):
         names[what] = name
     if "label" not in names and (label := _label_like(table, names)) is not None:
@@ -119,9 +121,21 @@ def _label_like(table: Table, names: Mapping[str, str]) -> str | None:
     return None
 
 
+def _check(table: Table, names: Mapping[str, str]) -> None:
+    """Refuse names of columns that the table does not have."""
+    columns = ", ".join(repr(name) for name in list(table.columns)[:SHOWN])
+    faults = [
+        f"{table.source}: no column {name!r} for the {what}; the columns are {columns}"
+        for what, name in names.items()
+        if name not in table.columns
+    ]
+    if faults:
+        raise DemonstrationsError.of(faults)
+
+
 def _refuse(table: Table, names: Mapping[str, str]) -> None:
     """Refuse a table in which no states or no labels can be seen."""
-    columns = ", ".join(repr(name) for name in list(table.columns)[:12])
+    columns = ", ".join(repr(name) for name in list(table.columns)[:SHOWN])
     faults = []
     if "state" not in names:
         faults.append(

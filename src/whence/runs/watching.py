@@ -185,19 +185,24 @@ def patience(what: str, *, quiet: bool = False) -> Iterator[None]:
     before = times.last(what)
     past = "" if before is None else f"; the last time it took {before:.1f} s"
     began = time.perf_counter()
-    with nullcontext() if quiet else _ticking(SOON, None, lambda: _write(f"{what} ...{past}")):
+
+    def say() -> None:
+        passed = time.perf_counter() - began
+        _write(f"{what} ...{past}" if passed < LINE_SECONDS else f"{what}, {passed:.0f} s so far")
+
+    with nullcontext() if quiet else _ticking(SOON, LINE_SECONDS, say):
         yield
     times.remember(what, time.perf_counter() - began)
 
 
 @contextmanager
-def _ticking(first: float, every: float | None, tick: Callable[[], object]) -> Iterator[None]:
+def _ticking(first: float, every: float, tick: Callable[[], object]) -> Iterator[None]:
     """Call a function after so many seconds, and then again and again, from another thread."""
     done = Signal()
 
     def loop() -> None:
-        wait: float | None = first
-        while wait is not None and not done.wait(wait):
+        wait = first
+        while not done.wait(wait):
             tick()
             wait = every
 

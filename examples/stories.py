@@ -22,7 +22,7 @@ from whence import Demonstrations, Expert, LabeledMDP, RewardMachine, Tempering
 from whence.analysis.plans import Plans
 from whence.analysis.wording import phrase, shown
 
-ARMS, STEPS = 12, 200  # of the maze; of a rough run
+ARMS, STEPS = 12, 100  # of the maze; of a rough run
 ROOMS = """slip: 0.1
 labels: k=key d=door g=goal t=trap
 starts: S

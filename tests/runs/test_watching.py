@@ -43,6 +43,16 @@ def test_the_time_is_that_to_the_next_look_and_never_beyond_the_limit() -> None:
     assert "at most" in pace.text
 
 
+def test_nothing_is_left_once_the_search_is_over() -> None:
+    pace = Pace()
+    pace.see(_told(0, 0.0, look=400))
+    pace.see(_told(400, 4.0, look=600))
+    assert pace.left is not None
+    pace.see(_told(400, 4.0, look=600, event="analysing"))
+    assert pace.left is None
+    assert pace.text == ""
+
+
 def test_a_slow_beginning_is_forgotten() -> None:
     pace = Pace()
     pace.see(_told(0, 0.0))

@@ -6,13 +6,14 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from whence.drawing import terminal
-from whence.runs.events import ANALYSING
+from whence.runs.events import ANALYSING, FINISHED
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 BARS = "▁▂▃▄▅▆▇█"
 MOST_LINES = 16  # of a drawing
+OVER = (ANALYSING, FINISHED)  # nothing of the search is left
 WINDOW = 15.0  # seconds over which rates are taken
 FEW = 0.5  # seconds of searching below which nothing is said of rates
 
@@ -50,7 +51,7 @@ class Pace:
         seconds = now["seconds"] - before["seconds"] - compiled
         steps = now["step"] - before["step"]
         self.looking = False
-        if seconds < FEW or steps <= 0:
+        if seconds < FEW or steps <= 0 or now["event"] in OVER:
             self.rate = self.left = None
             return
         self.rate = (now["evaluations"] - before["evaluations"]) / seconds

@@ -14,7 +14,7 @@ from whence.model.machine import number
 from whence.runs import folder
 from whence.runs.posterior_document import facts_document, open_questions_document
 from whence.runs.result import Run
-from whence.runs.trust import checks, cure
+from whence.runs.trust import checks, cure, rough
 from whence.search.diagnostics import Summary
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def show(out: Output, run: Run, output: str) -> None:
     for note in run.notes:
         out.warn(note)
     for doubt in run.doubts:
-        out.warn(f"do not trust this yet: {doubt}; try: {cure(doubt, run, output)}")
+        lead = "some figures are rough" if rough(doubt, run) else "do not trust this yet"
+        out.warn(f"{lead}: {doubt}; try: {cure(doubt, run, output)}")
 
 
 def texts(run: Run, output: str) -> list[Any]:

@@ -25,7 +25,7 @@ from whence.report.html import (
 )
 from whence.report.maps import seen
 from whence.report.study import Study
-from whence.runs.trust import checks, cure, longer, sampled
+from whence.runs.trust import checks, cure, grave, longer, sampled
 
 LARGEST_MAP = 300_000  # characters of the map beside the machine
 
@@ -42,7 +42,7 @@ def _lead(study: Study) -> Html:
     found = study.run.found
     if found is None or not found.sure:
         return paragraph(marked(study.run.answer), kind="lead")
-    shaky = bool(study.run.doubts) or study.run.stopped == "unfinished"
+    shaky = bool(grave(study.run)) or study.run.stopped == "unfinished"
     badge = fill(
         ' <span class="sure {kind}">{chance} sure{but}</span>',
         kind="shaky" if shaky else "",
@@ -135,8 +135,12 @@ def _trust(study: Study) -> Html:
         resume = _command(f"whence resume {study.kept}")
         doubts.insert(0, join(["The run is not finished: ", resume, "."]))
     if doubts:
+        lead = "Do not trust this yet."
+        if not grave(run) and run.stopped != "unfinished":
+            lead = "The answer stands; some figures are rough."
         return fill(
-            '<div class="notice doubt"><p><strong>Do not trust this yet.</strong></p>{all}</div>',
+            '<div class="notice doubt"><p><strong>{lead}</strong></p>{all}</div>',
+            lead=lead,
             all=bullets(doubts),
         )
     if run.posterior is None:

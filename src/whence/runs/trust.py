@@ -13,6 +13,7 @@ FLAGS = ("--repair", "--as-is")
 VALUED = (
     "--episode", "--order", "--state", "--action", "--label", "--ended", "--gaps", "--available",
 )  # fmt: skip
+IMPRECISE = "a probability that is reported has an error"
 LONGER = 2  # times the steps that were made
 
 
@@ -51,6 +52,22 @@ def _dynamics(run: Run) -> str:
     if any(mdp.unseen is not None for mdp, _ in run.job.pairs):
         return "the dynamics: estimated from the log; what it never shows changes nothing"
     return "the dynamics: the world's own"
+
+
+def rough(doubt: str, run: Run) -> bool:
+    """Return whether a doubt is about how fine some figures are, and the sentence stands.
+
+    That is so where a probability has a larger error than was asked for, but not that of the
+    sentence.
+    """
+    if not doubt.startswith(IMPRECISE) or run.found is None:
+        return False
+    return run.found.confidence[1] <= getattr(run.settings, "precision", 0.0)
+
+
+def grave(run: Run) -> tuple[str, ...]:
+    """Return the doubts for which the sentence should not be trusted yet."""
+    return tuple(doubt for doubt in run.doubts if not rough(doubt, run))
 
 
 def cure(doubt: str, run: Run, folder: str | None = None) -> str:

@@ -4,7 +4,7 @@ A rat was watched in a maze of twelve arms. Whoever wrote it down used other wor
 does, forgot a cell here and there, and made typing errors. `whence` lists all of it at once; with
 `--repair` it makes the repairs that it suggests, and says what the rat wants.
 
-    python examples/rat.py [--folder rat] [--seed 0] [--full]
+    python examples/rat.py [--folder rat] [--seed 0]
 """
 
 from __future__ import annotations
@@ -84,16 +84,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=Path, default=Path("rat"))
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--full", action="store_true", help="as many steps as whence makes")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     log = given.folder / "rat.csv"
     written(log, given.seed)
     print(f"$ whence {log}")
     cli.run([str(log), "-o", str(given.folder / "run")])
-    arguments = [str(log), "-o", str(given.folder / "run"), "--repair", "--states", "1-3"]
-    if not given.full:
-        arguments += ["--steps", "400"]
+    arguments = [str(log), "-o", str(given.folder / "run"), "--repair", "--states", "1-2"]
     print(f"\n$ whence {' '.join(arguments)}")
     raise SystemExit(cli.run(arguments))
 

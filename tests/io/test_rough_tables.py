@@ -140,6 +140,16 @@ def test_all_that_is_wrong_is_said_at_once_with_repairs() -> None:
     assert [each.doubtful for each in problems] == [True, False, False, False, False]
 
 
+def test_labels_of_rows_that_are_left_out_do_not_count() -> None:
+    table = _maze()
+    for name, value in zip(table, ("day 4", 4, "shed", "back", "light"), strict=True):
+        table[name].insert(41, value)
+    for name, value in zip(table, ("day 5", 9, "shed", "", ""), strict=True):
+        table[name].append(value)
+    (problem,) = examined(guessed(_table(**table), {})).problems
+    assert problem.repair == "keep the first"
+
+
 def test_repairs_make_a_table_that_reads_as_before() -> None:
     guess = guessed(_table(**_spoiled()), {})
     repaired = demonstrations(examined(guess).repaired, ColumnNames(**guess.names), numbers=False)

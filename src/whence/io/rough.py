@@ -66,11 +66,12 @@ def examined(guess: Guess, *, spelling: bool = True) -> Examined:
     names = guess.names
     plain = _plain(guess.table, names)
     spelled, problems = _spelled(plain, names) if spelling else (plain, [])
-    labelled, more = _labelled(spelled, names)
-    stepped, numbers, wrong = _stepped(labelled, names)
-    whole, broken = _whole(stepped, names, numbers)
-    every = sorted([*problems, *more, *wrong, *broken], key=attrgetter("row"))
-    return Examined(plain, whole, tuple(every))
+    stepped, numbers, wrong = _stepped(spelled, names)
+    kept, broken = _whole(stepped, names, numbers)
+    labelled, more = _labelled(_rows(stepped, kept), names)
+    more = [replace(each, row=kept[each.row]) for each in more]
+    every = sorted([*problems, *wrong, *broken, *more], key=attrgetter("row"))
+    return Examined(plain, labelled, tuple(every))
 
 
 def _plain(table: Table, names: Mapping[str, str]) -> Table:
@@ -86,6 +87,12 @@ def _text(cell: object) -> str:
     if isinstance(cell, float | np.floating) and float(cell).is_integer():
         return str(int(cell))
     return str(cell).strip()
+
+
+def _rows(table: Table, kept: Sequence[int]) -> Table:
+    """Return some rows of a table."""
+    columns = {name: [cells[row] for row in kept] for name, cells in table.columns.items()}
+    return replace(table, columns=columns, rows=table.rows[np.array(kept, dtype=np.int64)])
 
 
 def _with(table: Table, name: str, cells: Sequence[str]) -> Table:
@@ -198,8 +205,8 @@ def _first_few(problems: list[Problem], most: int = 3) -> list[Problem]:
 
 def _whole(
     table: Table, names: Mapping[str, str], numbers: list[int | None]
-) -> tuple[Table, list[Problem]]:
-    """Return the rows that are left once each episode ends before its first fault."""
+) -> tuple[list[int], list[Problem]]:
+    """Return the rows that are left once each episode ends before its first fault, in order."""
     found: dict[str, list[Problem]] = {}
     kept: list[int] = []
     episodes = table.columns[names["episode"]]
@@ -224,10 +231,7 @@ def _whole(
         elif not repeated:
             cut = episodes[row]
             last = row if last is None else last
-    rows = np.array(sorted(kept), dtype=np.int64)
-    columns = {name: [cells[row] for row in rows] for name, cells in table.columns.items()}
-    repaired = replace(table, columns=columns, rows=table.rows[rows])
-    return repaired, [each for several in found.values() for each in _first_few(several)]
+    return sorted(kept), [each for several in found.values() for each in _first_few(several)]
 
 
 def _note(found: dict[str, list[Problem]], kind: str, problem: Problem) -> None:

@@ -57,8 +57,8 @@ def _surer(study: Study) -> Html:
     run = study.run
     if run.stopped == "unfinished":
         text = join(["let the run end, ", _command(f"whence resume {study.kept}")])
-    elif run.doubts:
-        text = join(["run ", _command(cure(run.doubts[0], run, study.kept))])
+    elif grave(run):
+        text = join(["run ", _command(cure(grave(run)[0], run, study.kept))])
     elif run.posterior is None:
         text = join(["let a method that gives probabilities search: ",
                      _command(sampled(run, study.kept))])  # fmt: skip

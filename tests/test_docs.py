@@ -101,7 +101,7 @@ def _commands() -> Iterator[tuple[str, list[str]]]:
             for line in block.splitlines():
                 words = line.removeprefix("$ ").split()
                 if len(words) > 1 and words[0] == "whence":
-                    yield page.relative_to(ROOT).as_posix(), words[1:]
+                    yield page.relative_to(ROOT).as_posix(), cli.spelled_out(words[1:])
 
 
 def test_verbs_and_options_in_the_docs_exist() -> None:

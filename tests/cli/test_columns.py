@@ -72,17 +72,17 @@ def test_all_that_is_wrong_is_said_at_once(
     log.write_text(FAULTS, encoding="utf-8")
     assert main(["world", str(log), *COLUMNS[:-2]]) == 1
     lines = capsys.readouterr().err.splitlines()
-    assert [line.partition("log.csv, ")[2] for line in lines] == [
-        "line 3, column 't': 'one' is not a step; count steps in whole numbers, or leave the "
-        "column out where the rows are in order",
-        "line 4, column 'place': empty; every row names its state",
-        "lines 5 and 6, column 'place': 'hall' and 'den' in the same step 0 of episode 'c'; keep "
-        "one",
-        "line 7, column 'choice': empty, but episode 'd' goes on; only its last row may leave the "
-        "action out",
-        "line 10: step 1 of episode 'e' is missing; add it, keep what is before it with --gaps "
-        "cut, or, if the column is a time, say that nothing is missing with --gaps ignore",
+    assert [line.partition("log.csv, ")[2] for line in lines[:-1]] == [
+        "line 3, column 't': `one` is not a step. Repair: leave the row out, and cut its episode "
+        "there.",
+        "line 4, column 'place': empty; every row names its state. Repair: cut its episode there.",
+        "lines 5 and 6, column 'place': `hall` and `den` in the same step of an episode. Repair: "
+        "keep the first.",
+        "line 7, column 'choice': empty, but its episode goes on; only its last row may have no "
+        "action. Repair: cut its episode there.",
+        "line 10: step 1 of episode `e` is missing. Repair: keep what is before it.",
     ]
+    assert lines[-1].startswith("5 problems; to make the repairs: whence world ")
     with pytest.raises(whence.errors.DemonstrationsError) as caught:
         whence.Demonstrations.from_table(log, state="place", action="choice", episode="trial",
                                          label="cue", step="t")  # fmt: skip
@@ -93,7 +93,7 @@ def test_all_that_is_wrong_is_said_at_once(
 def test_messages_speak_of_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "log.csv"
     log.write_text(FAULTS, encoding="utf-8")
-    assert main(["world", str(log)]) == 1
+    assert main(["check", "coffee", str(log)]) == 1
     lines = capsys.readouterr().err.splitlines()
     assert [line.rpartition("name the right one with ")[2] for line in lines] == [
         "--episode COLUMN", "--state COLUMN", "--action COLUMN"

@@ -73,7 +73,10 @@ def test_actions_of_other_names_point_to_where_they_lead() -> None:
     assert "a3.2,3.2" in marks.attrib["d"]
 
 
-def test_tiny_cells_have_no_arrows() -> None:
-    policy = np.tile([1.0, 0.0, 0.0, 0.0], (4, 1))
-    assert paths(grid_svg(WORLD, policy=policy, most=11), "policy") == []
-    assert paths(grid_svg(WORLD, policy=policy, most=12), "policy")
+def test_tiny_cells_share_their_arrows() -> None:
+    up = np.tile([1.0, 0.0, 0.0, 0.0], (4, 1))
+    assert len(paths(grid_svg(WORLD, policy=up, most=11), "policy")) == 2
+    apart = np.array([[0, 1, 0, 0], [0, 0, 0, 1]] * 2, dtype=np.float64)
+    together = np.full((4, 4), 0.25)
+    for nowhere in (apart, together):
+        assert paths(grid_svg(WORLD, policy=nowhere, most=11), "policy") == []

@@ -25,6 +25,7 @@ from whence.likelihood.cuda.engine import CudaEngine
 from whence.likelihood.cuda.plan import hub_rows, world_rows
 from whence.likelihood.evidence import compile_evidence
 from whence.likelihood.hub_map import map_hubs
+from whence.paper.worlds import BUILT_IN
 from whence.search.settings import Exhaustive
 
 LEVELS = (-1.0, 0.0, 0.5, 1.0, 2.0)
@@ -74,7 +75,7 @@ def test_log_likelihoods_keep_the_promised_tolerance(
 @emulated
 @pytest.mark.parametrize("world", ["coffee", "recharge", "multi-coffee"])
 def test_straight_code_finds_what_the_cores_find(used: Card, world: str) -> None:
-    given = whence.paper.worlds.BUILT_IN[world](None)
+    given = BUILT_IN[world](None)
     demos = given.demonstrations(0).subset(np.arange(10))
     expert = Expert(50.0, 0.92, 0.05)
     rng = np.random.default_rng(1)
@@ -155,8 +156,10 @@ def test_worlds_and_histories_count_on_the_card_too(used: Card) -> None:
     assert found.evaluations == on_cores.evaluations
     for n, (log_evidence, _) in on_cores.log_evidence.items():
         assert found.log_evidence[n][0] == pytest.approx(log_evidence, abs=1e-4)
-    weights = [np.sort(run.draws.weight)[::-1][:20] for run in (found, on_cores)]
-    assert np.allclose(*weights, atol=1e-5)
+    assert found.draws is not None
+    assert on_cores.draws is not None
+    one, other = (np.sort(draws.weight)[::-1][:20] for draws in (found.draws, on_cores.draws))
+    assert np.allclose(one, other, atol=1e-5)
 
 
 @emulated
@@ -234,7 +237,7 @@ def test_a_run_goes_on_with_the_device_it_began_with(
 
 
 def test_rows_that_can_read_a_label_for_ever_are_found() -> None:
-    rows, _ = world_rows(whence.paper.worlds.BUILT_IN["multi-coffee"](None).mdp)
+    rows, _ = world_rows(BUILT_IN["multi-coffee"](None).mdp)
     again = straight._again(rows, 0.9)
     after = rows.after.reshape(rows.swept, -1)
     for row in np.flatnonzero(again).tolist():

@@ -43,8 +43,8 @@ def test_a_report_opens_without_complaint_or_request(page: Page, tmp_path: Path)
     assert page.complaints == []
     ids = page.value("[...document.querySelectorAll('main > section')].map(s => s.id)")
     assert ids == [
-        "answer", "facts", "worlds", "machine", "alternatives", "prediction", "diagnostics",
-        "episodes", "recipe",
+        "answer", "facts", "next", "worlds", "replay", "machine", "alternatives", "prediction",
+        "diagnostics", "episodes", "recipe",
     ]  # fmt: skip
     sizes = page.value(
         "[...document.querySelectorAll('section')].map(s => s.getBoundingClientRect().height)"

@@ -26,7 +26,9 @@ from whence.report.words import WORDS, anchor_of
 SECTIONS = [
     "answer",
     "facts",
+    "next",
     "worlds",
+    "replay",
     "machine",
     "alternatives",
     "prediction",
@@ -201,10 +203,11 @@ def test_a_grid_is_drawn_once_a_machine_state() -> None:
     assert any(path.attributes.get("class") == "heat" for path in drawings[0].all("path"))
 
 
-def test_what_is_no_grid_gets_a_table() -> None:
+def test_what_is_no_grid_gets_a_graph_and_a_table() -> None:
     root = page(studies.chain())
     there = section(root, "worlds")
-    assert not there.all("svg")
+    assert len(there.all("svg")) == studies.chain().shown.n_states
+    assert "4 places" in there.all("svg")[0].text
     assert len(there.all("table")[0].all("tr")) > 2
     assert "machines were scored" in section(root, "answer").text
 
@@ -294,7 +297,7 @@ def test_large_worlds_stay_within_the_size(side: int) -> None:
     )
     shown = render(Study.of(run, mdp, demos, compare=False))
     assert len(shown) < 3_000_000
-    assert "Steps taken in a cell" in shown
+    assert "Steps taken in each state" in shown
 
 
 def test_a_report_that_cannot_be_written_says_why(tmp_path: Path) -> None:

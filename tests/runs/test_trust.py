@@ -63,3 +63,22 @@ def test_what_was_checked_is_said() -> None:
     exact = trust.checks(studies.chain().run)
     assert exact[0] == "the search: all 3,535 machines were scored"
     assert "taken as given" in exact[1]
+
+
+def test_rough_figures_are_no_reason_to_distrust_a_sentence_that_is_fine() -> None:
+    imprecise = "a probability that is reported has an error of 0.014, more than 0.01"
+    apart = "the ladders' best machines differ by 2 nats"
+    run = run_of(TYPED, doubts=(imprecise, apart))
+    assert run.found is not None
+    error = run.found.confidence[1]
+    for precision, grave in ((2 * error + 1e-9, (apart,)), (0.5 * error, (imprecise, apart))):
+        settings = replace(run.settings, precision=precision)
+        asked = replace(run, job=replace(run.job, settings=settings))
+        assert trust.grave(asked) == (grave if error else (apart,))
+
+
+def test_how_a_table_is_read_is_part_of_the_command() -> None:
+    typed = ["whence", "infer", "my world.map", "-o", "run", "--repair", "--state", "a place",
+             "--label=cue", "--states", "2"]  # fmt: skip
+    shown = trust.cure("the dynamics are known roughly", run_of(typed), "run")
+    assert shown == "whence world 'my world.map' --repair --state 'a place' --label=cue"

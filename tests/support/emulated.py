@@ -51,7 +51,7 @@ class EmulatedCard:
         """Return numbers that must not be read before they are written."""
         if size * np.dtype(kind).itemsize > self._memory:
             raise FullError("emulated: out of memory")
-        result = np.empty(size, dtype=kind)
+        result: Any = np.empty(size, dtype=kind)
         result.view(np.uint8)[:] = 0xFF  # as floating point: not a number
         return result
 

@@ -121,7 +121,7 @@ def positions_reader(data: bytes) -> bool:
     columns = list(table.columns)
     cuts = [binning.parse(f"{name}:3") for name in ("x", "y") if name in columns]
     found = tables.demonstrations(table, tables.ColumnNames(), bins=cuts, boxes=boxes)
-    said = None if found.labels is not None else {}
+    said: dict[str | int, str | None] | None = None if found.labels is not None else {}
     found.check(LabeledMDP.from_demonstrations(found, labels=said))
     return _same_again(found, demos_jsonl.dumps, _demos_jsonl)
 
@@ -252,7 +252,7 @@ def numbers_reader(data: bytes) -> bool:
     levels = NAMED.with_initial
     attempts: list[Callable[[], object]] = [
         lambda: inputs.levels(text, []),
-        lambda: levels(inputs._start(NAMED, text)),
+        lambda: levels(inputs.start_of(NAMED, text)),
         lambda: _numeric(text),
     ]
     for attempt in attempts:

@@ -83,10 +83,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     never_fail_to_print()
     try:
+        typed = spelled_out(list(sys.argv[1:] if arguments is None else arguments))
         with note_warnings():
             result = cli.main(
-                args=None if arguments is None else list(arguments),
-                obj=None if arguments is None else list(arguments),
+                args=typed,
+                obj=typed,
                 prog_name="whence",
                 standalone_mode=False,
             )
@@ -110,3 +111,18 @@ def run(arguments: Sequence[str] | None = None) -> int:
             say_error(f"the output cannot be written: {error.strerror}; send it elsewhere")
         return 1
     return result if isinstance(result, int) else 0
+
+
+def spelled_out(arguments: list[str]) -> list[str]:
+    """Return `whence LOG` as the command that it stands for: `whence infer LOG -o RUN`."""
+    if not arguments or arguments[0].startswith("-") or arguments[0] in verbs():
+        return arguments
+    from whence.io import is_table
+
+    if not is_table(arguments[0]):
+        return arguments
+    from whence.cli._logs import free_name
+
+    named = any(word.split("=")[0] in ("-o", "--output") for word in arguments)
+    place = [] if named else ["-o", free_name(arguments[0])]
+    return ["infer", *arguments, *place]

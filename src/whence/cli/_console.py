@@ -48,6 +48,11 @@ class Output:
             else:
                 console.print(part)
 
+    def note(self, message: str) -> None:
+        """Print a line on stderr, unless silence was asked for."""
+        if not self.quiet:
+            click.echo(printable(message), err=True)
+
     def warn(self, message: str) -> None:
         """Print a line that starts with `warning:` on stderr, unless silence was asked for."""
         if not self.quiet:
@@ -111,6 +116,14 @@ def table_options(function: Callable[..., R]) -> Callable[..., R]:
     for name, (option, text) in reversed(COLUMNS.items()):
         result = click.option(option, f"column_{name}", metavar="COLUMN", help=text)(result)
     return result
+
+
+def repair_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Give a command `--repair` and `--as-is`, for a table alone."""
+    same = "Of a table alone: names that are almost alike are different ones."
+    option = click.option("--as-is", is_flag=True, help=same)(function)
+    text = "Of a table alone: make all the repairs that are suggested for it."
+    return click.option("--repair", is_flag=True, help=text)(option)
 
 
 def endings_option(function: Callable[P, R]) -> Callable[P, R]:

@@ -14,7 +14,7 @@ from whence.model.machine import number
 from whence.runs import folder
 from whence.runs.posterior_document import facts_document, open_questions_document
 from whence.runs.result import Run
-from whence.runs.trust import checks, cure
+from whence.runs.trust import checks, cure, rough
 from whence.search.diagnostics import Summary
 
 if TYPE_CHECKING:
@@ -31,13 +31,25 @@ TOP = 5
 
 def tell(out: Output, run: Run, output: str) -> None:
     """Print what a run found: its document, or text for people, and what to doubt."""
-    out.document({"written": output} | folder.settings_document(run) | folder.result_document(run))
+    document(out, run, output)
+    show(out, run, output)
+
+
+def document(out: Output, run: Run, output: str, **more: Any) -> None:
+    """Print the document of a run, where one was asked for."""
+    told = folder.settings_document(run) | folder.result_document(run) if out.json else {}
+    out.document({"written": output} | more | told)
+
+
+def show(out: Output, run: Run, output: str) -> None:
+    """Print what a run found as text for people, and what to doubt."""
     if not (out.json or out.quiet):
         out.show(*texts(run, output))
     for note in run.notes:
         out.warn(note)
     for doubt in run.doubts:
-        out.warn(f"do not trust this yet: {doubt}; try: {cure(doubt, run, output)}")
+        lead = "some figures are rough" if rough(doubt, run) else "do not trust this yet"
+        out.warn(f"{lead}: {doubt}; try: {cure(doubt, run, output)}")
 
 
 def texts(run: Run, output: str) -> list[Any]:

@@ -117,7 +117,7 @@ def setting(
         _refuse_unknown(world, "world")
         mdp = LabeledMDP.load(world)
     if start is not None:
-        mdp = mdp.with_initial(_start(mdp, start))
+        mdp = mdp.with_initial(start_of(mdp, start))
     return Setting(mdp, built_in, coverage)
 
 
@@ -212,7 +212,7 @@ def _refuse_unknown(name: str, what: str) -> None:
         )
 
 
-def _start(mdp: LabeledMDP, text: str) -> int:
+def start_of(mdp: LabeledMDP, text: str) -> int:
     """Return the state that `--start` names: x,y on a grid, a state's name or its number."""
     if mdp.names is not None and text in mdp.names:
         return mdp.names.index(text)

@@ -24,20 +24,25 @@ FOLDER, REPORT = "whence-demo", "report.html"
 @output_options
 def command(world: str, seed: int, output: str | None, out: Output) -> None:
     """Tell the story on a built-in world: watch an expert, infer its task, use it."""
-    from whence.errors import ArgumentError
-    from whence.paper.worlds import BUILT_IN
-    from whence.runs.keeper import check_free
-    from whence.runs.posterior_document import facts_document
+    from whence.cli._live import loading
 
-    if world not in BUILT_IN:
-        raise ArgumentError(f"{world}: no built-in world; built in are {', '.join(BUILT_IN)}")
-    given = BUILT_IN[world](None)
-    folder = _free() if output is None else output
-    check_free(folder)
-    _watch(given, seed, out)
+    with loading(out):
+        from whence.errors import ArgumentError
+        from whence.paper.worlds import BUILT_IN
+        from whence.runs.keeper import check_free
+        from whence.runs.posterior_document import facts_document
+
+        if world not in BUILT_IN:
+            raise ArgumentError(f"{world}: no built-in world; built in are {', '.join(BUILT_IN)}")
+        given = BUILT_IN[world](None)
+        folder = _free() if output is None else output
+        check_free(folder)
+    with loading(out, "watching the expert"):
+        _watch(given, seed, out)
     run = _inferred(given, seed, folder, out)
-    _tell(given, run, out)
-    expert, agent = _returns(given, run)
+    with loading(out, "working out what is known"):
+        _tell(given, run, out)
+        expert, agent = _returns(given, run)
     out.show(
         f"\nIn {given.length} steps the expert earns {expert.expected_return:.3f} on average, "
         f"an agent that plans with the machine found {agent.expected_return:.3f}."
@@ -149,7 +154,7 @@ def _report(given: World, run: Run, folder: str, seed: int, out: Output) -> str:
     """Write the report into the run's folder; returns its path."""
     import shlex
 
-    from whence.cli._live import watching
+    from whence.cli._live import loading, watching
     from whence.report import Study, write
     from whence.report.study import Ladders
     from whence.runs.status import status_document
@@ -170,5 +175,6 @@ def _report(given: World, run: Run, folder: str, seed: int, out: Output) -> str:
             folder=folder,
             on_event=show,
         )
-    write(path, study)
+    with loading(out, "drawing the report"):
+        write(path, study)
     return path

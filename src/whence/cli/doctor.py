@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 from importlib import metadata, util
 
@@ -12,23 +13,8 @@ import click
 from whence.cli._console import Output, output_options
 
 PACKAGES = ("numpy", "numba", "msgspec", "click", "rich")
-
-
-def _cupy() -> str:
-    """Return the name that CuPy was installed by: one for each version of CUDA."""
-    names = metadata.packages_distributions().get("cupy", ["cupy"])
-    return names[0]
-
-
-EXTRAS = {
-    "arviz": ("arviz", "arviz"),
-    "bench": ("quantecon", "quantecon"),
-    "cuda": ("cupy", _cupy()),
-    "excel": ("openpyxl", "openpyxl"),
-    "minari": ("minari", "minari"),
-    "plot": ("resvg_py", "resvg-py"),
-    "tables": ("pyarrow", "pyarrow"),
-}
+NEED = re.compile(r"([\w.-]+)")  # the package that a requirement names
+EXTRA = re.compile(r"""extra\s*==\s*['"]([\w-]+)['"]""")
 
 
 @click.command("doctor")
@@ -38,18 +24,20 @@ def command(out: Output) -> None:
     from rich.table import Table
 
     from whence._files import __version__
+    from whence.report.pdf import browser
 
     facts: dict[str, object] = {
         "whence": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "packages": {name: metadata.version(name) for name in PACKAGES},
-        "extras": {name: _extra(*what) for name, what in EXTRAS.items()},
+        "extras": extras(),
         "threads": len(os.sched_getaffinity(0))
         if hasattr(os, "sched_getaffinity")
         else os.cpu_count(),
         "kernel_cache": _kernel_cache(),
         "accelerator": _accelerator(),
+        "browser": browser(),
     }
     out.document(facts)
     table = Table(show_header=False)
@@ -58,8 +46,23 @@ def command(out: Output) -> None:
     out.show(table)
 
 
-def _extra(module: str, package: str) -> str | None:
-    return metadata.version(package) if util.find_spec(module) else None
+def extras() -> dict[str, dict[str, str | None]]:
+    """Return the packages that each extra of whence needs, with the versions that are there."""
+    found: dict[str, dict[str, str | None]] = {
+        name: {} for name in metadata.metadata("whence").get_all("Provides-Extra") or ()
+    }
+    for requirement in metadata.requires("whence") or ():
+        extra, need = EXTRA.search(requirement), NEED.match(requirement)
+        if extra is not None and need is not None and need[1] != "whence":
+            found.setdefault(extra[1], {})[need[1]] = _version(need[1])
+    return dict(sorted(found.items()))
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def _kernel_cache() -> dict[str, object]:
@@ -91,5 +94,14 @@ def _accelerator() -> dict[str, object] | None:
 
 def _text(value: object) -> str:
     if isinstance(value, dict):
-        return "\n".join(f"{k} {'not installed' if v is None else v}" for k, v in value.items())
+        return "\n".join(
+            f"{name}{':' if isinstance(each, dict) else ''} {_inner(each)}"
+            for name, each in value.items()
+        )
     return "none" if value is None else str(value)
+
+
+def _inner(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_inner(each)}" for name, each in value.items()) or "whence"
+    return "not installed" if value is None else str(value)

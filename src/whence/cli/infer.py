@@ -12,6 +12,7 @@ from whence.cli._console import (
     available_option,
     endings_option,
     output_options,
+    repair_options,
     table_options,
     typed,
 )
@@ -42,7 +43,7 @@ GROUPS = {
     "The expert": ("alpha", "discount", "lapse", "alpha_prior", "lapse_prior"),
     "A table's columns": (
         "column_episode", "column_step", "column_state", "column_action", "column_label",
-        "column_ended", "gaps",
+        "column_ended", "gaps", "repair", "as_is",
     ),
     "How long": ("precision", "steps", "minutes", "threads", "device", "checkpoint"),
     "The search": ("method", "seed", "ladders", "rungs", "limit"),
@@ -60,7 +61,7 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
 
 @click.command("infer", cls=grouped(GROUPS, "What is printed"))
 @click.argument("world")
-@click.argument("demos")
+@click.argument("demos", required=False)
 @click.option("-o", "--output", metavar="RUN", required=True, help="A new folder for the run.")
 @click.option("--states", metavar="N", help="3, or a range, 1-5.  [default: the task's]")
 @click.option("--rewards", metavar="LEVELS", help="Such as 0,1.  [default: the world's, or 0,1]")
@@ -89,6 +90,7 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
 @available_option
 @endings_option
 @table_options
+@repair_options
 @click.option("--init", metavar="M", help="A machine to start from.")
 @click.option("--fix", metavar="FILE", help="Known arrows, such as 'a -c-> b', one a line.")
 @click.option("--ladders", type=int, help="Independent ladders of tempering.  [default: 2]")
@@ -101,44 +103,81 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
 @output_options
 def command(
     world: str,
-    demos: str,
+    demos: str | None,
     output: str,
     start: str | None,
-    available: str | None,
-    table: dict[str, str],
     threads: int | None,
     device: str,
     checkpoint: float | None,
     out: Output,
     **said: Any,
 ) -> None:
-    """Infer the machine behind DEMOS, and write it and how it was found to a folder."""
-    from whence.cli import _findings as findings
-    from whence.cli import _inputs as inputs
-    from whence.cli._live import watching
-    from whence.runs.inference import infer
-    from whence.runs.keeper import check_free
+    """Infer the machine behind DEMOS, and write it and how it was found to a folder.
 
-    check_free(output)
-    inputs.check_columns(table, world, demos)
-    given = inputs.setting(world, start, available, table)
-    inputs.warn_estimated(given, world, out)
-    seen = inputs.demonstrations(demos, given.mdp, table)
-    asked = _arguments(given, **said)
+    A table alone, without a WORLD, stands for both: its columns are guessed, the world is
+    estimated from it, and a report is written into the folder.
+    """
+    from whence.cli._live import loading, watching
+
+    with loading(out):
+        from whence.cli import _findings as findings
+        from whence.runs.inference import infer
+        from whence.runs.keeper import check_free
+
+        check_free(output)
+        given, seen = _read(world, demos, start, said, out)
+        asked = _arguments(given, **said)
+    if said["rewards"] is None and given.built_in is None:
+        out.note("machines may pay 0 or 1, since no other rewards were named: --rewards 0,1,2")
     with watching(out) as show:
         run = infer(
             given.mdp,
             seen,
             **asked,
             folder=output,
-            names=[(world, demos)],
+            names=[(world, demos or world)],
             command=typed(),
             checkpoint=checkpoint,
             threads=threads,
             device=device,
             on_event=show,
         )
-    findings.tell(out, run, output)
+    findings.show(out, run, output)
+    report = None
+    if demos is None:
+        from whence.cli._logs import report_on
+
+        report = report_on(run, output, threads, out)
+        out.show(f"\nThe report on all of this: {report}")
+    findings.document(out, run, output, report=report)
+
+
+def _read(
+    world: str, demos: str | None, start: str | None, said: dict[str, Any], out: Output
+) -> tuple[Any, Any]:
+    """Return the world and the demonstrations; takes what concerns them out of the options."""
+    from whence import io as formats
+    from whence.cli import _inputs as inputs
+
+    names = ("table", "available", "repair", "as_is")
+    table, available, repair, as_is = (said.pop(name) for name in names)
+    if demos is not None:
+        if repair or as_is:
+            raise click.UsageError("--repair and --as-is are for a table alone, without a WORLD")
+        inputs.check_columns(table, world, demos)
+        given = inputs.setting(world, start, available, table)
+        inputs.warn_estimated(given, world, out)
+        return given, inputs.demonstrations(demos, given.mdp, table)
+    if not formats.is_table(world):
+        raise click.UsageError("Missing argument 'DEMOS'.")
+    from whence.cli import _logs as logs
+
+    given, seen = logs.read(
+        world, table, out, start=start, available=available, repair=repair, as_is=as_is
+    )
+    inputs.warn_estimated(given, world, out)
+    said["states"] = said["states"] or logs.STATES
+    return given, seen
 
 
 def _arguments(

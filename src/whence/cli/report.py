@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from whence import _files as files
 from whence.cli._console import Output, output_options
 
 if TYPE_CHECKING:
     from whence.report import Study
     from whence.runs.events import OnEvent
+    from whence.runs.result import Run
 
 ENDINGS = (".html", ".htm")
 
@@ -19,6 +21,7 @@ ENDINGS = (".html", ".htm")
 @click.command("report")
 @click.argument("run")
 @click.option("-o", "--output", metavar="FILE", required=True, help="The page, FILE.html.")
+@click.option("--predict", is_flag=True, help="Predict new episodes of an unfinished run, too.")
 @click.option("--no-held-out", is_flag=True, help="Do not infer again to predict new episodes.")
 @click.option(
     "--minutes",
@@ -28,24 +31,52 @@ ENDINGS = (".html", ".htm")
     help="Most minutes for that inference.",
 )
 @click.option("--threads", type=int, help="[default: all cores]")
+@click.option("--pdf", is_flag=True, help="Print it to FILE.pdf, too; needs a Chromium.")
 @output_options
 def command(
-    run: str, output: str, no_held_out: bool, minutes: float, threads: int | None, out: Output
+    run: str,
+    output: str,
+    predict: bool,
+    no_held_out: bool,
+    minutes: float,
+    threads: int | None,
+    pdf: bool,
+    out: Output,
 ) -> None:
-    """Write a report on RUN: one HTML file that needs nothing else."""
-    from whence.cli._live import watching
-    from whence.report import write
-    from whence.runs.posterior_document import facts_document
+    """Write a report on RUN: one HTML file that needs nothing else.
+
+    Of a run that is not finished it shows what is known so far, and infers nothing itself.
+    """
+    from whence.cli._live import loading, watching
+
+    with loading(out):
+        from whence.report.page import render
+        from whence.report.pdf import needed, page_pdf
+        from whence.runs.posterior_document import facts_document
 
     _check(output, minutes)
+    if pdf:
+        needed()
+    if predict and no_held_out:
+        raise click.UsageError("--predict and --no-held-out contradict each other; leave one out")
+    compare = True if predict else False if no_held_out else None
+    with loading(out, "reading the run"):
+        found = loaded(run, threads)
     with watching(out) as show:
         study = study_of(
-            run, compare=not no_held_out, minutes=minutes, threads=threads, on_event=show
+            found, run, compare=compare, minutes=minutes, threads=threads, on_event=show
         )
-    write(output, study)
+    with loading(out, "drawing the report"):
+        page = render(study)
+        files.write_bytes(output, page.encode("utf-8"))
+    printed = str(Path(output).with_suffix(".pdf")) if pdf else None
+    if printed is not None:
+        with loading(out, "printing the report"):
+            files.write_bytes(printed, page_pdf(page))
     out.document(
         {
             "written": output,
+            "pdf": printed,
             "bytes": Path(output).stat().st_size,
             "answer": study.run.answer,
             "facts": facts_document(study.run),
@@ -53,26 +84,35 @@ def command(
             "left_out": study.left_out or None,
         }
     )
-    out.show(f"wrote {output}")
-    if study.left_out and not no_held_out:
+    out.show(f"wrote {output}" + ("" if printed is None else f" and {printed}"))
+    if study.left_out and compare is None and study.run.stopped != "unfinished":
         out.warn(f"new episodes are not predicted: {study.left_out}")
 
 
+def loaded(folder: str, threads: int | None) -> Run:
+    """Return the run of a folder."""
+    from whence.runs.resuming import load
+
+    return load(folder, threads=threads)
+
+
 def study_of(
+    run: Run,
     folder: str,
     *,
-    compare: bool = True,
+    compare: bool | None = None,
     minutes: float = 5.0,
     threads: int | None = None,
     on_event: OnEvent | None = None,
 ) -> Study:
-    """Return what a report needs, from the folder of a run."""
+    """Return what a report needs, from a run and its folder.
+
+    Where nobody says whether to `compare`, a run that is finished is.
+    """
     from whence.report import Study
     from whence.report.study import Ladders
-    from whence.runs.resuming import load
     from whence.runs.status import status_document
 
-    run = load(folder, threads=threads)
     job, manifest = run.job, run.manifest
     assert manifest is not None  # a run that was read has one
     called = [
@@ -93,7 +133,7 @@ def study_of(
         discounts=job.unknowns.discounts,
         ladders=Ladders.told(status_document(Path(folder))["last"]),
         folder=folder,
-        compare=compare,
+        compare=run.stopped != "unfinished" if compare is None else compare,
         minutes=minutes,
         threads=threads,
         on_event=on_event,

@@ -35,13 +35,15 @@ def command(run: str, watch: bool, out: Output) -> None:
 
 def _parts(path: Path, document: dict[str, Any]) -> list[Any]:
     """Return how the run stands, for a terminal."""
-    from whence.cli._live import drawing_of, picture
+    from whence.runs.display import Pace, drawing_of, picture
     from whence.runs.status import best_so_far
 
     line = f"{document['run']}: " + WORDS[document["status"]].format(**document)
     if document["last"] is None:
         return [line]
-    return [line, "", picture(document["last"], drawing_of(best_so_far(path)))]
+    pace = Pace()
+    pace.see_alone(document["last"])
+    return [line, "", picture(document["last"], drawing_of(best_so_far(path)), pace)]
 
 
 def _watched(path: Path, document: dict[str, Any]) -> dict[str, Any]:

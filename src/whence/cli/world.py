@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import click
 
-from whence.cli._console import Output, available_option, output_options, table_options
+from whence.cli._console import (
+    Output,
+    available_option,
+    output_options,
+    repair_options,
+    table_options,
+)
 
 MOST_DRAWN = 10_000  # cells that a terminal can show
 
@@ -15,6 +21,7 @@ MOST_DRAWN = 10_000  # cells that a terminal can show
 @click.option("--start", metavar="X,Y", help="Where episodes start.")
 @available_option
 @table_options
+@repair_options
 @output_options
 def command(
     world: str,
@@ -22,6 +29,8 @@ def command(
     start: str | None,
     available: str | None,
     table: dict[str, str],
+    repair: bool,
+    as_is: bool,
     out: Output,
 ) -> None:
     """Show WORLD, a built-in name or a file, or write it out.
@@ -29,9 +38,17 @@ def command(
     A table of demonstrations (.csv, .tsv, .parquet) stands for the world estimated from it.
     """
     from whence.cli._inputs import check_columns, setting
+    from whence.io import is_table
 
     check_columns(table, world)
-    given = setting(world, start, available, table)
+    if is_table(world):
+        from whence.cli import _logs as logs
+
+        given, _ = logs.read(
+            world, table, out, start=start, available=available, repair=repair, as_is=as_is
+        )
+    else:
+        given = setting(world, start, available, table)
     mdp, coverage = given.mdp, given.coverage
     if output is not None:
         mdp.save(output)

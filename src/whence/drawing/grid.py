@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,8 @@ _SIDE, _LEAST, _MOST = 720, 3, 46
 _INK, _PAPER, _LINE, _SOLID, _QUIET = "#1f2328", "#ffffff", "#d8dee4", "#424a53", "#57606a"
 _HUES = ("#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7")
 _LISTED, _RING = 12, 14
+_LEFT, _TOP = 34.0, 12.0
+_SMALL = 20  # cells of fewer pixels share their arrows
 _KEYS = 40
 
 
@@ -32,6 +34,7 @@ def grid_svg(
     largest: float | None = None,
     policy: Floats | None = None,
     most: int = _MOST,
+    over: Sequence[str] = (),
 ) -> str:
     """Return a drawing of a grid world as SVG.
 
@@ -40,15 +43,16 @@ def grid_svg(
         title: what the drawing is called; by default its size.
         visits: float[S], how often each state was visited: shown as heat.
         largest: the number of visits that is hottest; by default the most of `visits`.
-        policy: float[S, A], probabilities of actions: shown as arrows, unless cells are
-            tiny.
+        policy: float[S, A], probabilities of actions: shown as arrows, one for many cells where
+            these are small.
         most: the largest side of a cell, in pixels.
+        over: what else is drawn on top, where `cell_centres` says that cells are.
 
     Raises:
         WorldError: if the world is not a grid.
     """
     grid = grid_of(mdp)
-    unit = min(most, _MOST, max(_LEAST, _SIDE // max(grid.width, grid.height)))
+    unit = _unit(grid, most)
     hottest = largest if largest is not None else 0.0 if visits is None else float(visits.max())
     body = [
         *([] if visits is None else overlay.heat(grid, unit, visits, hottest)),
@@ -57,12 +61,13 @@ def grid_svg(
         *_tiles(mdp, grid, unit),
         *_starts(mdp, grid, unit),
         _walls(grid, unit),
-        *([] if policy is None or unit < 12 else overlay.policy_arrows(mdp, grid, unit, policy)),
+        *([] if policy is None else _policy(mdp, grid, unit, policy)),
         *_numbers(grid, unit),
     ]
+    placed = f'<g transform="translate({-_LEFT:.0f} {-_TOP:.0f})">{"".join(over)}</g>'
     heading = title or f"Grid world, {grid.width} by {grid.height} cells"
-    keys, bottom, wide = _legend(mdp, grid.width * unit)
-    left, top = 34.0, 12.0
+    keys, bottom, wide = legend(mdp, grid.width * unit)
+    left, top = _LEFT, _TOP
     width = left + max(grid.width * unit, wide) + 16
     height = top + grid.height * unit + 26 + bottom
     return (
@@ -72,10 +77,30 @@ def grid_svg(
         f"<desc>{text.xml(_described(mdp, grid))}</desc>\n"
         f'<rect class="background" width="{width:.0f}" height="{height:.0f}" rx="6" '
         f'fill="{_PAPER}"/>\n<g transform="translate({left:.0f} {top:.0f})">\n'
-        + "\n".join(part for part in body if part)
+        + "\n".join(part for part in (*body, placed if over else "") if part)
         + f'\n<g transform="translate(0 {grid.height * unit + 26})">{"".join(keys)}</g>\n</g>\n'
         "</svg>\n"
     )
+
+
+def _unit(grid: Grid, most: int) -> int:
+    """Return the side of a cell, in pixels."""
+    return min(most, _MOST, max(_LEAST, _SIDE // max(grid.width, grid.height)))
+
+
+def _policy(mdp: LabeledMDP, grid: Grid, unit: int, policy: Floats) -> Iterator[str]:
+    if unit < _SMALL:
+        return overlay.flow_arrows(mdp, grid, unit, policy)
+    return overlay.policy_arrows(mdp, grid, unit, policy)
+
+
+def cell_centres(mdp: LabeledMDP, most: int = _MOST) -> tuple[Floats, float]:
+    """Return float[S, 2], where `grid_svg` draws each state, and the side of a cell, in pixels."""
+    grid = grid_of(mdp)
+    unit = _unit(grid, most)
+    x, y = grid.cells[:, 0], grid.cells[:, 1]
+    points = np.stack([(x + 0.5) * unit, (grid.height - 0.5 - y) * unit], axis=1)
+    return np.asarray(points + np.array([_LEFT, _TOP])), float(unit)
 
 
 def grid_of(mdp: LabeledMDP) -> Grid:
@@ -127,7 +152,7 @@ def _rgb(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
-def _ink_on(colour: str) -> str:
+def ink_on(colour: str) -> str:
     """Return black or white, whichever reads better on a colour."""
     linear = [(value / 255) ** 2.2 for value in _rgb(colour)]
     light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -172,7 +197,7 @@ def _tile(name: str, symbol: int, at: tuple[float, float], size: float) -> str:
         f'y="{y - size / 2:.1f}" width="{size:.1f}" height="{size:.1f}" rx="{size / 5:.1f}" '
         f'fill="{colour}" stroke="{_INK}" stroke-opacity="0.35"/>'
         f'<text x="{x:.1f}" y="{y + 0.36 * font:.1f}" font-size="{font:.1f}" '
-        f'text-anchor="middle" fill="{_ink_on(colour)}">{text.xml(shown)}</text></g>'
+        f'text-anchor="middle" fill="{ink_on(colour)}">{text.xml(shown)}</text></g>'
     )
 
 
@@ -244,7 +269,7 @@ def _small(shown: str, x: float, y: float, anchor: str, size: int = 10) -> str:
     )
 
 
-def _legend(mdp: LabeledMDP, width: int) -> tuple[list[str], float, float]:
+def legend(mdp: LabeledMDP, width: int) -> tuple[list[str], float, float]:
     """Return the legend's parts, its height and its width."""
     names = text.symbol_names(mdp.alphabet, 30)
     used = set(mdp.labels.tolist())

@@ -287,7 +287,7 @@ def _label(link: _Link, centre: Floats) -> str:
 def _states(machine: RewardMachine, names: tuple[str, ...], places: Floats) -> list[str]:
     alive = machine.can_pay.tolist()
     return [
-        _state(name, full, places[at], alive[at])
+        _state(name, full, places[at], alive[at]).replace("<g>", f'<g data-state="{at}">', 1)
         for at, (name, full) in enumerate(zip(names, machine.state_names, strict=True))
     ]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whence._arrays import Floats, Ints
+from whence._arrays import Bools, Floats, Ints
 from whence.model.grid import MOVES
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ SHADES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 """How strong each level of heat is, from few visits to many."""
 
 _INK = "#1f2328"
+_BLOCK = 40  # pixels of a block of small cells
+_TOGETHER = 0.35  # of a step: where the cells of a block agree less, it has no arrow
 
 
 def blocks(cells: Iterable[Cell], height: int, unit: int) -> str:
@@ -81,6 +83,47 @@ def heat(grid: Grid, unit: int, visits: Floats, largest: float) -> Iterator[str]
             yield f'<path class="heat" d="{path}" fill="{HEAT}" fill-opacity="{shade}"/>'
 
 
+def flow_arrows(mdp: LabeledMDP, grid: Grid, unit: int, policy: Floats) -> Iterator[str]:
+    """Yield one arrow for each block of cells: where the likeliest actions in it go on average.
+
+    None where they go apart, or where all actions are as likely.
+    """
+    block = -(-_BLOCK // unit)
+    chosen = _chosen(mdp, policy)
+    share = chosen / np.maximum(chosen.sum(axis=1, keepdims=True), 1)
+    flow = np.zeros((mdp.n_states, 2))
+    for action in range(mdp.n_actions):
+        flow += share[:, action, None] * _directions(mdp, grid, action)
+    place = grid.cells // block
+    number = place[:, 0] * (grid.height // block + 1) + place[:, 1]
+    lines, heads = [], []
+    for each in np.unique(number[chosen.any(axis=1)]).tolist():
+        inside = (number == each) & chosen.any(axis=1)
+        way = flow[inside].mean(axis=0)
+        length = float(np.hypot(*way))
+        if length < _TOGETHER:
+            continue
+        middle = grid.cells[inside].mean(axis=0)
+        centre = np.array([(middle[0] + 0.5) * unit, (grid.height - 0.5 - middle[1]) * unit])
+        way, size = way / length, block * unit * 0.8
+        tail, end = centre - 0.45 * size * way, centre + 0.3 * size * way
+        lines.append(f"M{tail[0]:.1f},{tail[1]:.1f}L{end[0]:.1f},{end[1]:.1f}")
+        heads.append(_head(centre, way, round(size), 0.5))
+    if lines:
+        yield (
+            f'<path class="policy" d="{"".join(lines)}" fill="none" stroke="{_INK}" '
+            'stroke-width="2" stroke-linecap="round"/>'
+        )
+        yield f'<path class="policy" d="{"".join(heads)}" fill="{_INK}"/>'
+
+
+def _chosen(mdp: LabeledMDP, policy: Floats) -> Bools:
+    """Return bool[S, A]: the likeliest actions; none where all that a state has are as likely."""
+    top = policy.max(axis=1, keepdims=True)
+    least = np.where(mdp.available, policy, top).min(axis=1, keepdims=True)
+    return np.asarray((policy >= top - 1e-9) & (top > least + 1e-9))
+
+
 def policy_arrows(mdp: LabeledMDP, grid: Grid, unit: int, policy: Floats) -> Iterator[str]:
     """Yield arrows for the likeliest actions, float[S, A]; none where all are equally likely.
 
@@ -89,9 +132,7 @@ def policy_arrows(mdp: LabeledMDP, grid: Grid, unit: int, policy: Floats) -> Ite
     On a cell with a label only the arrow's head is drawn, at the edge, so that the label stays
     readable. A dot stands for an action that leads nowhere else.
     """
-    top = policy.max(axis=1, keepdims=True)
-    least = np.where(mdp.available, policy, top).min(axis=1, keepdims=True)
-    chosen = (policy >= top - 1e-9) & (top > least + 1e-9)
+    chosen = _chosen(mdp, policy)
     alone = chosen.sum(axis=1) == 1
     lines, heads, dots = [], [], []
     for action in range(mdp.n_actions):

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from whence._arrays import Floats, Ints
 from whence.errors import ArgumentError, MachineError
 from whence.model.demos import Demonstrations
+from whence.model.expert import Expert
 from whence.model.mdp import LabeledMDP
 from whence.model.product import checked_rewards
 
@@ -68,3 +69,16 @@ def world_pairs(mdp: LabeledMDP | Worlds, demos: Demonstrations | None) -> World
     if demos is not None or not mdp:
         raise ArgumentError("give one world and its demonstrations, or a list of such pairs")
     return list(mdp)
+
+
+def checked_experts(
+    expert: Expert, alpha: npt.ArrayLike | None, lapse: npt.ArrayLike | None, size: int
+) -> tuple[Floats, Floats]:
+    """Return alphas and lapses, float64[B] each: the expert's where none are given."""
+    alphas = spread(expert.alpha if alpha is None else alpha, size, "alpha")
+    lapses = spread(expert.lapse if lapse is None else lapse, size, "lapse")
+    if not (alphas >= 0).all():
+        raise ArgumentError("alpha: every value must be at least 0, or inf")
+    if not ((lapses >= 0) & (lapses <= 1)).all():
+        raise ArgumentError("lapse: every value must be from 0 to 1")
+    return alphas, lapses

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from whence._arrays import Floats, Ints
-from whence.errors import ArgumentError
 from whence.likelihood.cache import bands, keys_of, shared
 from whence.likelihood.compiled import canonical_tables, readable
 from whence.likelihood.endings import (
@@ -29,7 +28,7 @@ from whence.likelihood.endings import (
 from whence.likelihood.engines import CPU, Engine, card_engine_for, checked_device, engine_for
 from whence.likelihood.evidence import compile_evidence
 from whence.likelihood.given import Worlds as Worlds
-from whence.likelihood.given import checked_tables, positive, spread, world_pairs
+from whence.likelihood.given import checked_experts, checked_tables, positive, world_pairs
 from whence.likelihood.reference import endings_by_episode
 from whence.likelihood.steps import steps
 from whence.model.demos import Demonstrations
@@ -173,7 +172,7 @@ class Posterior:
         began = time.perf_counter()
         tables = self._checked(transitions, rewards)
         size = len(tables[0])
-        experts = self._experts(alpha, lapse, size)
+        experts = checked_experts(self.expert, alpha, lapse, size)
         checked_sharpness(tables[1], experts[0], self.expert.discount)
         allowed = self.tolerance if tolerance is None else positive(tolerance, "tolerance")
         result = np.zeros(size)
@@ -390,14 +389,3 @@ class Posterior:
 
     def _checked(self, transitions: npt.ArrayLike, rewards: npt.ArrayLike) -> tuple[Ints, Floats]:
         return checked_tables(transitions, rewards, self.alphabet, self.expert.discount)
-
-    def _experts(
-        self, alpha: npt.ArrayLike | None, lapse: npt.ArrayLike | None, size: int
-    ) -> tuple[Floats, Floats]:
-        alphas = spread(self.expert.alpha if alpha is None else alpha, size, "alpha")
-        lapses = spread(self.expert.lapse if lapse is None else lapse, size, "lapse")
-        if not (alphas >= 0).all():
-            raise ArgumentError("alpha: every value must be at least 0, or inf")
-        if not ((lapses >= 0) & (lapses <= 1)).all():
-            raise ArgumentError("lapse: every value must be from 0 to 1")
-        return alphas, lapses

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from whence._arrays import Floats, Ints, frozen_own
-from whence.likelihood.compiled import CompiledEngine, Layout, layout
+from whence.likelihood.compiled import CompiledEngine
+from whence.likelihood.layouts import Layout, layout
 from whence.likelihood.posterior import Posterior
 from whence.model.mdp import LabeledMDP
 

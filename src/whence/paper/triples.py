@@ -134,6 +134,7 @@ def inferred(job: Job, world: World, demos: Demonstrations) -> Run:
         settings=variant.settings(world, job.steps),
         seed=job.seed,
         threads=1,
+        progress=False,
     )
 
 

@@ -7,7 +7,8 @@ import numpy as np
 from whence.analysis.design import LITTLE_TOLD, NOTHING_TOLD
 from whence.analysis.facts import percent
 from whence.analysis.questions import OpenQuestion
-from whence.drawing import grid_svg, machine_svg
+from whence.drawing import machine_svg
+from whence.drawing.ways import COARSE, FINE, Scene
 from whence.report.html import (
     Html,
     bullets,
@@ -22,9 +23,9 @@ from whence.report.html import (
     sequence,
     width,
 )
-from whence.report.maps import COARSE, seen
+from whence.report.maps import seen
 from whence.report.study import Study
-from whence.runs.trust import checks, cure, longer, sampled
+from whence.runs.trust import checks, cure, grave, longer, sampled
 
 LARGEST_MAP = 300_000  # characters of the map beside the machine
 
@@ -41,7 +42,7 @@ def _lead(study: Study) -> Html:
     found = study.run.found
     if found is None or not found.sure:
         return paragraph(marked(study.run.answer), kind="lead")
-    shaky = bool(study.run.doubts) or study.run.stopped == "unfinished"
+    shaky = bool(grave(study.run)) or study.run.stopped == "unfinished"
     badge = fill(
         ' <span class="sure {kind}">{chance} sure{but}</span>',
         kind="shaky" if shaky else "",
@@ -56,8 +57,8 @@ def _surer(study: Study) -> Html:
     run = study.run
     if run.stopped == "unfinished":
         text = join(["let the run end, ", _command(f"whence resume {study.kept}")])
-    elif run.doubts:
-        text = join(["run ", _command(cure(run.doubts[0], run, study.kept))])
+    elif grave(run):
+        text = join(["run ", _command(cure(grave(run)[0], run, study.kept))])
     elif run.posterior is None:
         text = join(["let a method that gives probabilities search: ",
                      _command(sampled(run, study.kept))])  # fmt: skip
@@ -111,16 +112,16 @@ def _pictures(study: Study) -> Html:
 
 
 def _map(study: Study) -> str | None:
-    """Return the map of the first world with all visits, if it is a grid that fits."""
+    """Return the map of the first world with all visits, if there is one that fits."""
     mdp, demos = study.worlds[0]
-    if mdp.grid is None or demos.n_steps == 0:
+    if demos.n_steps == 0:
         return None
     visits = seen(study, mdp, demos).visits.sum(axis=0)
-    for most in (46, COARSE):
-        drawn = grid_svg(
-            mdp, title="Where the expert was", visits=visits, largest=float(np.max(visits)),
-            most=most,
-        )  # fmt: skip
+    for most in (FINE, COARSE):
+        scene = Scene.of(mdp, most)
+        if scene is None:
+            return None
+        drawn = scene.svg("Where the expert was", visits=visits, largest=float(np.max(visits)))
         if len(drawn) <= LARGEST_MAP:
             return drawn
     return None
@@ -134,8 +135,12 @@ def _trust(study: Study) -> Html:
         resume = _command(f"whence resume {study.kept}")
         doubts.insert(0, join(["The run is not finished: ", resume, "."]))
     if doubts:
+        lead = "Do not trust this yet."
+        if not grave(run) and run.stopped != "unfinished":
+            lead = "The answer stands; some figures are rough."
         return fill(
-            '<div class="notice doubt"><p><strong>Do not trust this yet.</strong></p>{all}</div>',
+            '<div class="notice doubt"><p><strong>{lead}</strong></p>{all}</div>',
+            lead=lead,
             all=bullets(doubts),
         )
     if run.posterior is None:
@@ -159,5 +164,6 @@ def _doubts(study: Study) -> list[Html]:
     found = []
     for command, said in together.items():
         text = "; ".join(said)
-        found.append(join([f"{text[:1].upper()}{text[1:]}. Try ", _command(command), "."]))
+        said_so = marked(f"{text[:1].upper()}{text[1:]}.")
+        found.append(join([said_so, " Try ", _command(command), "."]))
     return found

@@ -10,6 +10,7 @@ from whence.report.html import (
     code,
     counted,
     fill,
+    join,
     listed,
     nats,
     paragraph,
@@ -17,6 +18,7 @@ from whence.report.html import (
     table,
 )
 from whence.report.study import Study
+from whence.report.words import word
 
 RISK = 0.05  # of calling any of the expert's own episodes an outlier
 MOST = 20
@@ -31,10 +33,13 @@ def episodes(study: Study) -> Html:
         return section("episodes", title, paragraph("No episode has any steps."))
     limit = math.log(len(found) / RISK)
     worst = sorted((e for e in found if e.surprise >= limit), key=lambda e: -e.surprise)
-    how = (
-        f"An episode is an outlier when its surprise is at least {nats(limit)} nats. Under the "
-        "machine and the expert above, the probability that any of these "
-        f"{counted(len(found), 'episode')} gets there is at most 5%."
+    how = join(
+        [
+            f"An episode is an outlier when its surprise is at least {nats(limit)} ",
+            word("nats", "nat"),
+            ". Under the machine and the expert above, the probability that any of these "
+            f"{counted(len(found), 'episode')} gets there is at most 5%.",
+        ]
     )
     if not worst:
         most = max(found, key=lambda each: each.surprise)

@@ -115,6 +115,12 @@ def width(svg: str) -> float:
     return float(found[1]) if found else 0.0
 
 
+def height(svg: str) -> float:
+    """Return the height that a drawing has by itself, in pixels."""
+    found = re.search(r'height="([0-9.]+)"', svg)
+    return float(found[1]) if found else 0.0
+
+
 def table(
     caption: str,
     header: Sequence[str],

@@ -18,25 +18,26 @@ from whence.report.html import (
     width,
 )
 from whence.report.study import Study
+from whence.report.words import word
 
 
 def machine(study: Study) -> Html:
     """Return the section."""
-    places = {(each.state, study.shown.index(each.symbol)): each for each in study.certainty}
-    svg = machine_svg(
-        study.shown,
-        undetermined=study.undetermined,
-        support={place: each.loss for place, each in places.items()} or None,
-    )
-    caption = (
+    svg = drawn_machine(study)
+    caption: str = (
         "Circles are states of the machine, the arrow from nowhere marks the first one. An arrow "
         "reads a label and pays what stands after the bar. Grey states can pay nothing any more. "
     )
-    if places:
-        caption += (
-            "The number in brackets is the arrow's support, for several labels the least: the log "
-            "posterior odds against the next best target or reward of this arrow alone; 3 nats "
-            "are odds of 20 to 1. A question mark marks what is not determined."
+    if study.certainty:
+        caption = join(
+            [
+                caption,
+                "The number in brackets is the arrow's support, for several labels the least: "
+                "the log posterior odds against the next best target or reward of this arrow "
+                "alone; 3 ",
+                word("nats", "nat"),
+                " are odds of 20 to 1. A question mark marks what is not determined.",
+            ]
         )
     shown = [figure(svg, caption, least=0.7 * width(svg))]
     if study.certainty:
@@ -44,6 +45,12 @@ def machine(study: Study) -> Html:
     else:
         shown.append(paragraph("The method does not say how sure single arrows are."))
     return section("machine", "The machine", *shown)
+
+
+def drawn_machine(study: Study) -> str:
+    """Return the machine of the answer as SVG, with the support of each arrow."""
+    support = {(each.state, study.shown.index(each.symbol)): each.loss for each in study.certainty}
+    return machine_svg(study.shown, undetermined=study.undetermined, support=support or None)
 
 
 def arrows(study: Study) -> Html:

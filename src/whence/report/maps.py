@@ -8,8 +8,8 @@ import numpy as np
 
 from whence._arrays import Floats, Ints
 from whence.analysis.memoryless import pairs
-from whence.drawing import grid_svg
 from whence.drawing.overlay import SHADES, bounds
+from whence.drawing.ways import COARSE, FINE, Scene
 from whence.likelihood.steps import machine_states
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
@@ -34,7 +34,6 @@ from whence.report.study import Study
 
 MOST_WORLDS, MOST_STATES, MOST_PLACES = 6, 8, 12
 BUDGET = 1_200_000  # characters that all maps may take together
-COARSE = 11  # cells this small have neither texts nor arrows
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +83,7 @@ def maps(study: Study) -> Html:
             parts.append(paragraph("There are no steps in this world."))
             continue
         there = seen(study, mdp, demos)
-        if mdp.grid is None:
-            parts.append(_places(study, there))
-        else:
-            parts += _panels(study, there, BUDGET // len(shown))
+        parts += _panels(study, there, BUDGET // len(shown))
     if len(study.worlds) > MOST_WORLDS:
         parts.append(paragraph(f"{len(study.worlds) - MOST_WORLDS} more worlds are not drawn."))
     title = "The world" if len(study.worlds) == 1 else "The worlds"
@@ -116,13 +112,15 @@ def _panels(study: Study, there: Seen, budget: int) -> list[Html]:
     n = len(there.visits)
     shown = range(min(n, MOST_STATES))
     largest = float(there.visits.max())
-    for most in (46, COARSE):
-        drawings = [_map(study, there, at, largest, most) for at in shown]
+    for most in (FINE, COARSE):
+        scene = Scene.of(there.mdp, most)
+        if scene is None:
+            return _undrawn(study, there)
+        drawings = [_map(study, scene, there, at, largest) for at in shown]
         if sum(map(len, drawings)) <= budget:
             break
     else:
-        text = "Its map is too large for this page; here are the most visited states."
-        return [paragraph(text), _places(study, there)]
+        return _undrawn(study, there)
     cards = [
         figure(svg, _caption(study, there, at), least=min(width(svg), 330), kind="card")
         for at, svg in zip(shown, drawings, strict=True)
@@ -133,15 +131,18 @@ def _panels(study: Study, there: Seen, budget: int) -> list[Html]:
     return [*result, details("The same as a table", _places(study, there))]
 
 
-def _map(study: Study, there: Seen, at: int, largest: float, most: int) -> str:
+def _undrawn(study: Study, there: Seen) -> list[Html]:
+    text = "Its map is too large for this page; here are the most visited states."
+    return [paragraph(text), _places(study, there)]
+
+
+def _map(study: Study, scene: Scene, there: Seen, at: int, largest: float) -> str:
     name = study.shown.state_names[at]
-    return grid_svg(
-        there.mdp,
-        title=f"Visits and policy while the machine is in {name}",
+    return scene.svg(
+        f"Visits and policy while the machine is in {name}",
         visits=there.visits[at],
         largest=largest,
         policy=there.policy[at],
-        most=most,
     )
 
 
@@ -179,7 +180,7 @@ def _legend(largest: float) -> Html:
             )
         )
     return fill(
-        '<div class="legend"><span>Steps taken in a cell, on one scale for all maps:</span>'
+        '<div class="legend"><span>Steps taken in each state, on one scale for all maps:</span>'
         "<ul>{keys}</ul><span>Arrows: the policy.</span></div>",
         keys=join(keys),
     )

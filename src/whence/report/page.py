@@ -11,22 +11,27 @@ from whence.report.answer import answer
 from whence.report.diagnostics import diagnostics
 from whence.report.episodes import episodes
 from whence.report.facts import facts
+from whence.report.following import following
 from whence.report.html import LINE, Html, fill, join
 from whence.report.machine import machine
 from whence.report.maps import maps
 from whence.report.prediction import prediction
 from whence.report.recipe import recipe
+from whence.report.replay import replay
 from whence.report.study import Study
 from whence.report.style import css
 
 SECTIONS = (
-    answer, facts, maps, machine, alternatives, prediction, diagnostics, episodes, recipe,
+    answer, facts, following, maps, replay, machine, alternatives, prediction, diagnostics,
+    episodes, recipe,
 )  # fmt: skip
 CONTENTS = {
-    "answer": "The answer",
-    "facts": "What is known",
-    "worlds": "The world",
-    "machine": "The machine",
+    "answer": "Answer",
+    "facts": "Facts",
+    "next": "Next",
+    "worlds": "World",
+    "replay": "Replay",
+    "machine": "Machine",
     "alternatives": "Single machines",
     "prediction": "Prediction",
     "diagnostics": "Diagnostics",

@@ -9,12 +9,15 @@ from whence.report.html import (
     counted,
     fill,
     fixed,
+    join,
+    marked,
     paragraph,
     section,
     share,
     table,
 )
 from whence.report.study import Study
+from whence.report.words import word
 from whence.runs.held_out import HeldOut, Prediction
 
 NAMES = {
@@ -31,7 +34,7 @@ def prediction(study: Study) -> Html:
     found = study.comparison
     title = "Prediction of new episodes"
     if found is None:
-        return section("prediction", title, paragraph(f"Left out. {study.left_out}"))
+        return section("prediction", title, paragraph(marked(f"Left out. {study.left_out}")))
     rows = [_row(each) for each in found.predictions]
     header = ["method", "log likelihood a step", "mean probability", "behind the machine"]
     return section(
@@ -85,7 +88,7 @@ def _verdict(found: HeldOut) -> str:
     )
 
 
-def _how(study: Study, found: HeldOut) -> str:
+def _how(study: Study, found: HeldOut) -> Html:
     """Return how the comparison was made."""
     trained = found.run
     same = (
@@ -99,13 +102,18 @@ def _how(study: Study, found: HeldOut) -> str:
         "minutes": "was cut off by the clock, so these figures may differ when made again",
     }.get(trained.stopped, trained.stopped)
     doubts = " It left doubts: " + "; ".join(trained.doubts) + "." if trained.doubts else ""
-    return (
+    parts = (
         f"{counted(found.episodes, 'episode')} ({counted(found.steps, 'step')}), a "
         "fifth drawn at random, were set aside; everything was fitted to the other "
         f"{found.training_episodes:,}. The machine comes from a new inference on these, with the "
         f"same settings, that did not start from the result above; it took "
         f"{counted(trained.steps, 'step')} and {end}. {same}{doubts} The rewards without "
-        "memory have a rationality and a lapse of their own, fitted to the same episodes; cloning "
-        "counts the actions in each state and adds one to each. Errors are standard errors over "
-        "episodes; mean probabilities are geometric."
+        "memory have an ",
+        word("alpha", "alpha"),
+        " and a ",
+        word("lapse", "lapse"),
+        " of their own, fitted to the same episodes; cloning counts the actions in each state and "
+        "adds one to each. Errors are standard errors over episodes; mean probabilities are "
+        "geometric.",
     )
+    return join(parts)

@@ -7,7 +7,7 @@ LIGHT = """
   --line: #d0d7de; --accent: #0a58a8; --loss: #a8381a; --good: #e8f5ec; --good-edge: #1a7f37;
   --doubt: #fff4e0; --doubt-edge: #a35a00; --alive: #eaf2fb; --dead: #eceef0; --solid: #424a53;
   --one: #0a58a8; --two: #b34a00; --three: #00735a; --four: #8a3fa0; --five: #6b5900;
-  --six: #a3245f; --heat: #7b4fb5;
+  --six: #a3245f; --heat: #7b4fb5; --lit: #ffd257;
 """
 
 DARK = """
@@ -15,7 +15,7 @@ DARK = """
   --line: #3a434d; --accent: #7ab8ff; --loss: #ff9f7d; --good: #12301d; --good-edge: #4ac26b;
   --doubt: #3a2a10; --doubt-edge: #f0a83c; --alive: #22364d; --dead: #2a3037; --solid: #59636e;
   --one: #7ab8ff; --two: #ffa05c; --three: #4fd1ae; --four: #d9a2ea; --five: #e0c54a;
-  --six: #ff93bf; --heat: #a97ff0;
+  --six: #ff93bf; --heat: #a97ff0; --lit: #8a6a00;
 """
 
 PAGE = """
@@ -126,6 +126,23 @@ DRAWINGS = """
 .drawing [fill="#424a53"] { fill: var(--solid); }
 .drawing .heat { fill: var(--heat); }
 .drawing .policy[fill="#1f2328"] { stroke: var(--panel); stroke-width: 2; paint-order: stroke; }
+.drawing circle.place[fill="#ffffff"] { fill: var(--panel); }
+.way path[fill="none"] { stroke: var(--series); }
+.way path:not([fill]), .way circle { fill: var(--series); }
+.one-way, .agent-way { --series: var(--one); } .other-way, .expert-way { --series: var(--two); }
+.expert-way, .agent-way { opacity: .45; }
+.token circle { fill: var(--two); stroke: var(--panel); stroke-width: 2; }
+.agent-panel .token circle { fill: var(--one); }
+.next { border: 1px solid var(--line); border-radius: .5rem; padding: .4rem 1.1rem .8rem; }
+.next .dash { border-color: var(--series); }
+.next svg { max-height: 24rem; width: auto; }
+.light { text-align: center; margin-top: .5rem; }
+.light svg { max-height: 15rem; width: auto; }
+.replay .token, .replay .light rect.state { animation-duration: var(--length);
+  animation-timing-function: linear; animation-iteration-count: infinite; }
+.replay .light rect.state { animation-timing-function: step-end; }
+.still { margin: .4rem .5rem .8rem 0; }
+.still:checked ~ .replay * { animation-play-state: paused !important; }
 .chart { font-family: inherit; }
 .chart text { fill: var(--quiet); }
 .chart .grid { stroke: var(--line); }
@@ -136,6 +153,13 @@ DRAWINGS = """
 .series-0 { --series: var(--one); } .series-1 { --series: var(--two); }
 .series-2 { --series: var(--three); } .series-3 { --series: var(--four); }
 .series-4 { --series: var(--five); } .series-5 { --series: var(--six); }
+"""
+
+CALM = """
+@media (prefers-reduced-motion: reduce) {
+  .replay * { animation: none !important; }
+  .still, .still + label { display: none; }
+}
 """
 
 PHONE = """
@@ -164,6 +188,8 @@ PAPER = """
   .drawing svg { min-width: 0; max-height: 9cm; }
   .drawing .chart { width: 13cm; }
   .cards { grid-template-columns: 1fr 1fr; }
+  .replay * { animation: none !important; }
+  .still, .still + label { display: none; }
   pre code { white-space: pre-wrap; }
   table { font-size: .92rem; overflow-wrap: anywhere; }
   .number, .sequence { white-space: normal; }
@@ -183,5 +209,5 @@ def css() -> str:
     """Return the style sheet; paper is always light."""
     return (
         f":root {{{LIGHT}}}\n@media screen and (prefers-color-scheme: dark) {{ :root {{{DARK}}} }}"
-        f"\n{PAGE}{DRAWINGS}{PHONE}{PAPER}"
+        f"\n{PAGE}{DRAWINGS}{CALM}{PHONE}{PAPER}"
     )

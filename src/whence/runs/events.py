@@ -10,7 +10,7 @@ from typing import Any
 from whence.model.machine import RewardMachine
 
 STARTED, RESUMED, EXTENDED, PROGRESS = "started", "resumed", "extended", "progress"
-CHECKPOINT, STOPPED, FINISHED = "checkpoint", "stopped", "finished"
+CHECKPOINT, STOPPED, ANALYSING, FINISHED = "checkpoint", "stopped", "analysing", "finished"
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,15 +18,18 @@ class Event:
     """One event of a run.
 
     Attributes:
-        kind: `started`, `resumed`, `extended`, `progress`, `checkpoint`, `stopped` or
-            `finished`.
+        kind: `started`, `resumed`, `extended`, `progress`, `checkpoint`, `stopped`,
+            `analysing`, as the search is over and what it found is worked out, or `finished`.
         step: steps done.
         steps: steps in all, at most.
         seconds: spent so far.
+        compiling: of those, seconds that this process spent on compiling.
         evaluations: machines scored so far.
         score: of the best machine so far, if there is one.
         machine: the best so far, if there is one.
         details: what the method tells of itself, ready for JSON.
+        look: the step at which it may end by itself, as far as is known.
+        most_seconds: after which it stops, if that was asked for.
     """
 
     kind: str
@@ -37,6 +40,9 @@ class Event:
     score: float | None
     machine: RewardMachine | None
     details: dict[str, Any] = field(default_factory=dict)
+    compiling: float = 0.0
+    look: int | None = None
+    most_seconds: float | None = None
 
     def document(self) -> dict[str, Any]:
         """Return the event for JSON, without the machine."""
@@ -45,8 +51,11 @@ class Event:
             "step": self.step,
             "steps": self.steps,
             "seconds": round(self.seconds, 3),
+            "compiling": round(self.compiling, 3),
             "evaluations": self.evaluations,
             "score": None if self.score is None or math.isinf(self.score) else self.score,
+            "look": self.look,
+            "most_seconds": self.most_seconds,
         } | self.details
 
 

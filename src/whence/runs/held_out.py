@@ -117,7 +117,9 @@ def held_out(
     chosen = split([demos for _, demos in worlds], run.seed)
     training, test = _parted(worlds, chosen)
     discount = tuple(discounts) or (INFER if "discount" in run.inferred else run.expert.discount)
-    how: dict[str, Any] = {"discount": discount, "minutes": minutes, "threads": threads}
+    how: dict[str, Any] = {
+        "discount": discount, "minutes": minutes, "threads": threads, "progress": False,
+    }  # fmt: skip
     trained = _inferred(run, training, fix=fix, on_event=on_event, **how)
     markov = _markovian(run, training, **how)
     lengths = np.concatenate([demos.lengths for _, demos in test])

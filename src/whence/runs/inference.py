@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -19,9 +20,10 @@ from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.model.prior import Prior, checked_levels
 from whence.planning.simulation import checked_seed
-from whence.runs import events, keeper, signals
+from whence.runs import events, keeper, signals, watching
 from whence.runs.events import OnEvent
 from whence.runs.job import Job, check_minutes, check_steps, checked_threads
+from whence.runs.keeper import Keeper
 from whence.runs.manifest import Names
 from whence.runs.outcome import finished
 from whence.runs.result import Run
@@ -63,6 +65,7 @@ def infer(
     folder: str | os.PathLike[str] | None = None,
     checkpoint: float | None = None,
     on_event: OnEvent | None = None,
+    progress: bool | None = None,
     names: Names | None = None,
     command: list[str] | None = None,
 ) -> Run:
@@ -101,6 +104,8 @@ def infer(
         folder: a new folder to keep the run in, so that it survives a kill: see `resume`.
         checkpoint: seconds between two checkpoints in the folder; 10 by default.
         on_event: called with an `Event` as the run begins, a few times a second, and at its end.
+        progress: whether to show how it goes; by default on a terminal and in a notebook, where
+            there is no `on_event`. False is silence.
         names: what each world and its demonstrations are called, for the folder's manifest.
         command: what was typed, for the folder's manifest.
     """
@@ -131,15 +136,30 @@ def infer(
         endings=checked_endings(endings),
         device=checked_device(device),
     )
-    began = time.perf_counter()
     if folder is not None:
         keeper.check_free(folder)
-    problem = job.problem(checked_threads(threads))
+    with watching.telling(progress, on_event) as tell:
+        return _carried_out(
+            job, checked_threads(threads), tell, folder,
+            lambda where: keeper.created(where, job, names, command, checkpoint),
+        )  # fmt: skip
+
+
+def _carried_out(
+    job: Job,
+    threads: int | None,
+    on_event: OnEvent | None,
+    folder: str | os.PathLike[str] | None,
+    created: Callable[[str | os.PathLike[str]], AbstractContextManager[Keeper]],
+) -> Run:
+    """Search, from the first step to the last, and keep it in a folder where one is named."""
+    began = time.perf_counter()
+    problem = job.problem(threads)
     walk = Walk.start(job, problem)
     walk.seconds = time.perf_counter() - began
     if folder is None:
         return finished(Search(job, problem, walk, on_event=on_event), events.STARTED)
-    with keeper.created(folder, job, names, command, checkpoint) as kept, signals.caught() as stop:
+    with created(folder) as kept, signals.caught() as stop:
         return finished(Search(job, problem, walk, kept, on_event, stop), events.STARTED)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from whence.analysis import sensitivity
 from whence.analysis.certainty import arrow_certainty
+from whence.analysis.levels import notes_of_levels
 from whence.analysis.questions import open_questions
 from whence.runs import events, folder, weighing
 from whence.runs.result import Run, Trace
@@ -20,6 +21,8 @@ def finished(search: Search, first: str) -> Run:
     """Search to the end, work out what was found, and write it where the run has a folder."""
     stopped = search.run(first)
     search.stop.patient = False
+    if search.on_event is not None:
+        search.on_event(search.event(events.ANALYSING))
     run = result(search, stopped)
     if search.keeper is not None:
         folder.write(search.keeper.folder, run)
@@ -75,6 +78,7 @@ def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
         open_questions=questions,
         exact=finding.exact if found.rough is None else None,
         log_evidence=dict(finding.log_evidence) if found.rough is None else {},
+        level_notes=tuple(notes_of_levels(posterior, machine)),
         manifest=None if search.keeper is None else search.keeper.manifest,
     )
 

@@ -15,6 +15,7 @@ from whence.analysis.facts import Answer, Fact, told_alone
 from whence.analysis.questions import OpenQuestion
 from whence.analysis.rivals import not_shown
 from whence.analysis.sample import PosteriorSample
+from whence.drawing import machine_svg, text
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
@@ -77,6 +78,7 @@ class Run:
         log_evidence: the log of P(D | n) and its error, by the number of states: likelihoods, at
             the run's temperature, averaged over the prior of each size, and over that of the
             expert where it is unknown. Sizes that a sample hardly met are left out.
+        level_notes: what other levels of rewards would explain, where machines paid 0 or 1.
         manifest: of the folder that the run was read from or is kept in, or None.
     """
 
@@ -100,6 +102,7 @@ class Run:
     open_questions: tuple[OpenQuestion, ...] = ()
     exact: Exact | None = None
     log_evidence: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    level_notes: tuple[str, ...] = ()
     manifest: Manifest | None = None
 
     @cached_property
@@ -177,7 +180,8 @@ class Run:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the demonstrations would allow to ask for, and what was done unasked, in words."""
-        return self.job.notes if self.rough is None else (*self.job.notes, self.rough.note)
+        rough = () if self.rough is None else (self.rough.note,)
+        return (*self.job.notes, *self.level_notes, *rough)
 
     @property
     def inferred(self) -> tuple[str, ...]:
@@ -209,6 +213,13 @@ class Run:
 
         found = arviz.variables(self.draws, self.posterior, self.method)
         return arviz.to_arviz(found, self.temperature)
+
+    def _repr_html_(self) -> str:
+        """Return the answer and the machine that illustrates it, for notebooks."""
+        doubts = "".join(f"<li>{text.xml(doubt)}</li>" for doubt in self.doubts)
+        warned = f"<p>Do not trust this yet:</p><ul>{doubts}</ul>" if doubts else ""
+        drawing = machine_svg(self.shown)
+        return f"<div><p><strong>{text.xml(self.answer)}</strong></p>{drawing}{warned}</div>"
 
     def __repr__(self) -> str:
         return (

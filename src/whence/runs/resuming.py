@@ -9,7 +9,7 @@ from pathlib import Path
 from whence.errors import ArgumentError, DeviceError, FormatError, MissingExtraError
 from whence.likelihood.engines import CPU
 from whence.runs import checkpoint as checkpoints
-from whence.runs import events, keeper, manifest, signals
+from whence.runs import events, keeper, manifest, signals, watching
 from whence.runs import folder as results
 from whence.runs.events import OnEvent
 from whence.runs.job import Job, checked_threads
@@ -30,6 +30,7 @@ def resume(
     checkpoint: float | None = None,
     threads: int | None = None,
     on_event: OnEvent | None = None,
+    progress: bool | None = None,
 ) -> Run:
     """Go on with a run where its last checkpoint left it, to the result of an unbroken run.
 
@@ -41,8 +42,13 @@ def resume(
         checkpoint: seconds between two checkpoints.
         threads: how many to use.
         on_event: called with each `Event`.
+        progress: whether to show how it goes; see `infer`.
     """
-    with keeper.opened(folder, checkpoint) as kept, signals.caught() as stop:
+    with (
+        keeper.opened(folder, checkpoint) as kept,
+        signals.caught() as stop,
+        watching.telling(progress, on_event) as tell,
+    ):
         _check_originals(kept, copies)
         job, found = _kept_job(kept)
         done = None if found is None else found.header
@@ -50,9 +56,9 @@ def resume(
         more = steps is not None or minutes is not None
         problem = _scored_by(job, kept, threads)
         if found is None:
-            search = Search(job, problem, Walk.start(job, problem), kept, on_event, stop)
+            search = Search(job, problem, Walk.start(job, problem), kept, tell, stop)
             return finished(search, events.STARTED)
-        search = Search(job, problem, kept.restore(found, job, problem), kept, on_event, stop)
+        search = Search(job, problem, kept.restore(found, job, problem), kept, tell, stop)
         if found.header.stopped is not None and not more and results.complete(kept.folder):
             return _ended(search, found.header)
         if more:

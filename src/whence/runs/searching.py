@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
+from typing import Any
 
 import numpy as np
 
-from whence.runs import events
+from whence.runs import events, times
 from whence.runs.events import Event, OnEvent
 from whence.runs.job import Job
 from whence.runs.keeper import Keeper
@@ -45,6 +47,7 @@ class Search:
         self.on_event = on_event
         self.stop = stop or Stop()
         self._told = -np.inf
+        self._compiled = times.compiling().seconds
 
     def run(self, first: str) -> str:
         """Make all steps that are left; returns why it ended."""
@@ -87,6 +90,9 @@ class Search:
             score=None if found is None else found.score,
             machine=None if found is None else found.machine,
             details=method.details(walk.state),
+            compiling=times.compiling().seconds - self._compiled,
+            look=next_look(self.job.settings, walk.state.step),
+            most_seconds=None if math.isinf(self.job.most_seconds) else self.job.most_seconds,
         )
 
     def _after_step(self, stopped: str | None) -> None:
@@ -105,3 +111,12 @@ class Search:
             )
         if self.keeper.due:
             self.keeper.save(self.walk, self.job, self.event(events.CHECKPOINT))
+
+
+def next_look(settings: Any, step: int) -> int | None:
+    """Return the next step after which tempering may end by itself, if it may: see `ended`."""
+    if not getattr(settings, "until_agreed", False):
+        return None
+    spans = step // settings.every + 1
+    unit = 1 << max(spans.bit_length() - 2, 0)
+    return int(-(-spans // unit) * unit * settings.every)

@@ -25,6 +25,9 @@ class Said(msgspec.Struct, omit_defaults=True):
     seconds: float
     evaluations: int
     score: float | None
+    compiling: float = 0.0
+    look: int | None = None
+    most_seconds: float | None = None
     process: int | None = None
     temperature: float | None = None
     p: float | None = None

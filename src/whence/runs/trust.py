@@ -9,6 +9,11 @@ from whence.runs.result import Run
 from whence.search.diagnostics import MOST_ERRORS
 
 FOLDER = "RUN"  # where nobody said where the run is kept
+FLAGS = ("--repair", "--as-is")
+VALUED = (
+    "--episode", "--order", "--state", "--action", "--label", "--ended", "--gaps", "--available",
+)  # fmt: skip
+IMPRECISE = "a probability that is reported has an error"
 LONGER = 2  # times the steps that were made
 
 
@@ -45,10 +50,28 @@ def _expert(run: Run) -> list[str]:
 
 def _dynamics(run: Run) -> str:
     if run.rough is not None:
-        return "the dynamics: estimated from the log; probabilities are over all that it allows for"
+        return (
+            "the dynamics: estimated from the log; probabilities are over all that it allows for"
+        )
     if any(mdp.unseen is not None for mdp, _ in run.job.pairs):
         return "the dynamics: estimated from the log; what it never shows changes nothing"
     return "the dynamics: the world's own"
+
+
+def rough(doubt: str, run: Run) -> bool:
+    """Return whether a doubt is about how fine some figures are, and the sentence stands.
+
+    That is so where a probability has a larger error than was asked for, but not that of the
+    sentence.
+    """
+    if not doubt.startswith(IMPRECISE) or run.found is None:
+        return False
+    return run.found.confidence[1] <= getattr(run.settings, "precision", 0.0)
+
+
+def grave(run: Run) -> tuple[str, ...]:
+    """Return the doubts for which the sentence should not be trusted yet."""
+    return tuple(doubt for doubt in run.doubts if not rough(doubt, run))
 
 
 def cure(doubt: str, run: Run, folder: str | None = None) -> str:
@@ -61,7 +84,7 @@ def cure(doubt: str, run: Run, folder: str | None = None) -> str:
     """
     kept = FOLDER if folder is None else folder
     if "dynamics" in doubt or "state-action pairs" in doubt:
-        return shlex.join(["whence", "world", _world(run)])
+        return shlex.join(["whence", "world", _world(run), *_of_table(run)])
     if "discount" in doubt:
         return _again(run, kept, ["--discount", "infer"])
     if "one ladder" in doubt:
@@ -88,6 +111,18 @@ def _world(run: Run) -> str:
     if run.manifest is None:
         return "WORLD"
     return run.manifest.inputs[0].world.name or "WORLD"
+
+
+def _of_table(run: Run) -> list[str]:
+    """Return the options that say how the table of a run is read."""
+    typed = (None if run.manifest is None else run.manifest.command) or []
+    found: list[str] = []
+    for at, word in enumerate(typed):
+        if word in FLAGS or ("=" in word and word.split("=")[0] in VALUED):
+            found.append(word)
+        elif word in VALUED:
+            found += typed[at : at + 2]
+    return found
 
 
 def _again(run: Run, folder: str, options: Sequence[str]) -> str:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from whence._arrays import Floats, Ints, concatenated_ranges, offsets_of
-from whence.likelihood.compiled import layout
 from whence.likelihood.evidence import Evidence
 from whence.likelihood.hub_map import HubMap
+from whence.likelihood.layouts import layout
 from whence.model.available import filled
 from whence.model.mdp import LabeledMDP
 

@@ -1,0 +1,142 @@
+"""A table alone: guess its columns, look it through, estimate its world."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from whence import io as formats
+from whence.cli._console import Output, typed
+from whence.cli._inputs import SPOKEN, Setting, start_of
+from whence.errors import DemonstrationsError
+from whence.io.columns import Table
+from whence.io.guessing import guessed
+from whence.io.rough import Examined, Problem, examined
+from whence.io.tables import ColumnNames
+from whence.io.tables import demonstrations as demonstrations_of
+from whence.model.checks import step_states
+from whence.model.demos import Demonstrations
+from whence.model.mdp import LabeledMDP
+
+if TYPE_CHECKING:
+    from whence.runs.result import Run
+
+REPORT, MINUTES = "report.html", 2.0
+LEFT, SHARE = 3, 0.75  # times the actions that a state must be left; of the actions, those shown
+STATES = "1-4"  # of a machine, where nothing else is said about a log
+
+
+def free_name(log: str) -> str:
+    """Return the first name for the folder of a log's run that is not taken."""
+    stem = Path(log).stem or "log"
+    number, name = 1, f"{stem}-run"
+    while Path(name).exists():
+        number += 1
+        name = f"{stem}-run-{number}"
+    return name
+
+
+def read(
+    log: str,
+    table: Mapping[str, str],
+    out: Output,
+    *,
+    start: str | None = None,
+    available: str | None = None,
+    repair: bool = False,
+    as_is: bool = False,
+) -> tuple[Setting, Demonstrations]:
+    """Return the world that a log alone stands for, and its demonstrations.
+
+    Args:
+        log: the table's file.
+        table: what was said of its columns, and of gaps.
+        out: where to say what was guessed and repaired.
+        start: where episodes start, in place of where they do in the log.
+        available: which actions states have.
+        repair: make the suggested repairs.
+        as_is: take names as they stand, however much they are alike.
+    """
+    said = {name: value for name, value in table.items() if name in ColumnNames._fields}
+    guess = guessed(formats.load_table(log), said)
+    for text in guess.said:
+        out.note(f"{log}: {text}")
+    found = examined(guess, spelling=not as_is)
+    demos = demonstrations_of(
+        _chosen(found, repair, out),
+        ColumnNames(**guess.names),
+        numbers=False,
+        gaps=table.get("gaps", "error"),
+        spoken=SPOKEN,
+    )
+    kinds = available or ("seen" if guess.made_actions else likely_available(demos))
+    if kinds == "seen" and available is None:
+        out.note(f"{log}: states have the actions that were taken in them (or: --available all)")
+    mdp = LabeledMDP.from_demonstrations(demos, available=kinds)
+    coverage = demos.coverage(mdp)
+    if start is not None:
+        mdp = mdp.with_initial(start_of(mdp, start))
+    return Setting(mdp, None, coverage), demos
+
+
+def likely_available(demos: Demonstrations) -> str:
+    """Return `seen` where states that were left often show few of all actions, else `all`.
+
+    Where an expert lapses now and then, a state that was left three times as often as there are
+    actions shows most of those that it has.
+    """
+    n_actions = len(demos.action_names or ()) or int(demos.actions.max(initial=0)) + 1
+    taken = np.zeros((int(demos.states.max(initial=0)) + 1, n_actions), dtype=np.int64)
+    np.add.at(taken, (demos.states[step_states(demos)], demos.actions), 1)
+    often = taken[taken.sum(axis=1) >= LEFT * n_actions]
+    return "seen" if len(often) and float((often > 0).mean()) < SHARE else "all"
+
+
+def _chosen(found: Examined, repair: bool, out: Output) -> Table:
+    """Return the table to go on with, or refuse it with all that is wrong."""
+    hopeless = [each for each in found.problems if not each.repair]
+    if not found.problems:
+        return found.plain
+    if not repair or hopeless:
+        listed = [str(each) for each in found.problems]
+        raise DemonstrationsError.of([*listed, _cure(found.problems)])
+    for each in found.problems:
+        out.note(f"{each.text} Done: {each.repair}.")
+    return found.repaired
+
+
+def _cure(problems: Sequence[Problem]) -> str:
+    """Return what to do about problems, as a command where one helps."""
+    able = [each for each in problems if each.repair]
+    total = f"{len(problems)} problems" if len(problems) > 1 else "one problem"
+    if not able:
+        return f"{total}: correct the file"
+    again = shlex.join([*typed(), "--repair"])
+    text = f"{total}; to make the repairs: {again}"
+    if len(able) < len(problems):
+        text = f"{total}; correct those without a repair in the file, and then: {again}"
+    if any(each.doubtful for each in problems):
+        text += "; where names that are alike are different ones: --as-is"
+    return text
+
+
+def report_on(run: Run, folder: str, threads: int | None, out: Output) -> str:
+    """Write the report into the run's folder; returns its path."""
+    from whence.cli._live import loading, watching
+    from whence.cli.report import study_of
+    from whence.report import write
+
+    path = str(Path(folder) / REPORT)
+    out.note(
+        "for the report, a machine is inferred once more, from four fifths of the episodes: how "
+        f"well does it predict the rest? (at most {MINUTES:g} minutes)"
+    )
+    with watching(out) as show:
+        study = study_of(run, folder, minutes=MINUTES, threads=threads, on_event=show)
+    with loading(out, "drawing the report"):
+        write(path, study)
+    return path

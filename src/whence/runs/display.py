@@ -1,0 +1,167 @@
+"""How a run stands, as a line and as a picture for terminals."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from whence.drawing import terminal
+from whence.runs.events import ANALYSING, FINISHED
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+BARS = "▁▂▃▄▅▆▇█"
+MOST_LINES = 16  # of a drawing
+OVER = (ANALYSING, FINISHED)  # nothing of the search is left
+WINDOW = 15.0  # seconds over which rates are taken
+FEW = 0.5  # seconds of searching below which nothing is said of rates
+
+
+class Pace:
+    """How fast a run goes: what it did in the last seconds that were seen, compiling left out.
+
+    Attributes:
+        rate: machines a second, or None while that is not known.
+        left: seconds until the run ends, or until it next looks whether to end; or None.
+        looking: whether `left` is such a look.
+    """
+
+    def __init__(self) -> None:
+        self._seen: deque[dict[str, Any]] = deque()
+        self.rate: float | None = None
+        self.left: float | None = None
+        self.looking = False
+
+    def see(self, document: dict[str, Any]) -> None:
+        """Take in an event, as a document."""
+        seen = self._seen
+        seen.append(document)
+        while len(seen) > 2 and document["seconds"] - seen[1]["seconds"] > WINDOW:
+            seen.popleft()
+        self._between(seen[0], document)
+
+    def see_alone(self, document: dict[str, Any]) -> None:
+        """Take in the only event that there is: all since the run began counts."""
+        nothing = {"step": 0, "seconds": 0.0, "compiling": 0.0, "evaluations": 0}
+        self._between(nothing, document)
+
+    def _between(self, before: dict[str, Any], now: dict[str, Any]) -> None:
+        compiled = (now.get("compiling") or 0.0) - (before.get("compiling") or 0.0)
+        seconds = now["seconds"] - before["seconds"] - compiled
+        steps = now["step"] - before["step"]
+        self.looking = False
+        if seconds < FEW or steps <= 0 or now["event"] in OVER:
+            self.rate = self.left = None
+            return
+        self.rate = (now["evaluations"] - before["evaluations"]) / seconds
+        goal = now["steps"]
+        look = now.get("look")
+        if look is not None and now["step"] < look < goal:
+            goal, self.looking = look, True
+        self.left = max(goal - now["step"], 0) * seconds / steps
+        most = now.get("most_seconds")
+        if most is not None and most - now["seconds"] < self.left:
+            self.left, self.looking = max(most - now["seconds"], 0.0), False
+
+    @property
+    def text(self) -> str:
+        """What is left, in words; empty while that is not known."""
+        if self.left is None:
+            return ""
+        if self.looking:
+            return f"looks in {_clock(self.left)} whether the ladders agree"
+        return f"at most {_clock(self.left)} left"
+
+
+def line(document: dict[str, Any], pace: Pace) -> str:
+    """Return an event in one line."""
+    if document["event"] == ANALYSING:
+        return f"working out what is known, {_clock(document['seconds'])} so far"
+    score = document.get("score")
+    parts = [
+        f"step {document['step']:,} of {document['steps']:,}"
+        + (" at most" if document.get("look") is not None else ""),
+        "no machine yet" if score is None else f"best score {score:,.2f}",
+        *([] if pace.rate is None else [f"{pace.rate:,.0f} machines/s"]),
+        f"{_clock(document['seconds'])} so far",
+        *([pace.text] if pace.text else []),
+    ]
+    if "round_trips" in document:
+        parts.append(_ladders(document))
+    return "inferring: " + ", ".join(parts)
+
+
+def picture(document: dict[str, Any], drawing: str | None, pace: Pace) -> RenderableType:
+    """Return an event and the best machine so far, for a terminal."""
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    bar = ProgressBar(total=max(document["steps"], 1), completed=document["step"], width=30)
+    head = Table.grid(padding=(0, 2))
+    doing = "working out what is known" if document["event"] == ANALYSING else "inferring"
+    head.add_row(
+        Text(doing, style="bold"),
+        bar,
+        f"step {document['step']:,} of {document['steps']:,}",
+        _clock(document["seconds"]) + (f", {pace.text}" if pace.text else ""),
+    )
+    facts = Table.grid(padding=(0, 2))
+    score = document.get("score")
+    facts.add_row("best score", "none yet" if score is None else f"{score:,.2f}")
+    rate = "" if pace.rate is None else f", {pace.rate:,.0f}/s"
+    facts.add_row("scored", f"{document['evaluations']:,} machines{rate}")
+    for name, value in _facts(document):
+        facts.add_row(name, value)
+    shown = [] if drawing is None else [Text(""), Text(drawing), Text("")]
+    return Group(head, *shown, facts)
+
+
+def drawing_of(machine: Any) -> str | None:
+    """Return a machine as a small drawing, or None if it is too large for one."""
+    if machine is None:
+        return None
+    text = terminal.machine_text(machine)
+    return text if text.count("\n") < MOST_LINES else None
+
+
+def _facts(document: dict[str, Any]) -> list[tuple[str, str]]:
+    if "round_trips" not in document:
+        if "temperature" in document:
+            return [("temperature", f"{document['temperature']:,.0f}")]
+        return []
+    temperatures = document["temperatures"]
+    rates = [rate for rate in document["swap_rates"] if rate is not None]
+    stage = "sampling" if document.get("warm") else "warming up: rungs and moves adapt"
+    rows = [
+        ("stage", stage),
+        ("ladders", _ladders(document)),
+        ("temperatures", f"{temperatures[0]:,.3g} to {temperatures[-1]:,.3g}"),
+    ]
+    if rates:
+        rows.append(("swap rates", f"{_bars(rates)}  lowest {min(rates):.0%}"))
+    return rows
+
+
+def _ladders(document: dict[str, Any]) -> str:
+    trips = " and ".join(str(count) for count in document["round_trips"])
+    best = document["best_likelihoods"]
+    known = [value for value in best if value is not None]
+    same = len(known) == len(best) and max(known) - min(known) < 0.02
+    word = "the same best machine" if same else "different best machines"
+    return f"{word}, round trips {trips}" if len(best) > 1 else f"round trips {trips}"
+
+
+def _bars(values: list[float]) -> str:
+    top = len(BARS) - 1
+    return "".join(BARS[min(max(round(value * top), 0), top)] for value in values)
+
+
+def _clock(seconds: float) -> str:
+    whole = int(seconds)
+    hours, rest = divmod(whole, 3600)
+    return (
+        f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60}:{rest % 60:02d}"
+    )

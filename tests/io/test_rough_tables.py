@@ -1,0 +1,192 @@
+"""Tables as people have them: which column is which, and all that is wrong, with repairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from whence.errors import DemonstrationsError
+from whence.io.columns import Table, framed
+from whence.io.guessing import EPISODE, NEXT, guessed
+from whence.io.rough import examined
+from whence.io.spelling import alike, slips
+from whence.io.tables import ColumnNames, demonstrations
+
+
+def _table(**columns: list[Any]) -> Table:
+    return framed(columns, "log.csv")
+
+
+def _maze(episodes: int = 6, length: int = 9) -> dict[str, list[Any]]:
+    """A rat that goes from the middle to arm3, which is lit, and back."""
+    rows = [
+        (
+            f"day {e}",
+            t,
+            "arm3" if t % 2 else "middle",
+            "back" if t % 2 else "in",
+            "light" * (t % 2),
+        )
+        for e in range(episodes)
+        for t in range(length)
+    ]
+    names = ("Trial", "t", "place", "choice", "cue")
+    return {name: list(cells) for name, cells in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def test_columns_are_known_by_their_names() -> None:
+    names = guessed(_table(**_maze()), {}).names
+    assert names == {
+        "episode": "Trial", "step": "t", "state": "place", "action": "choice", "label": "cue",
+    }  # fmt: skip
+    other = _table(
+        session_id=["a"], timeStep=[0], AnimalPosition=["x"], nextMove=["y"], eventSeen=["z"]
+    )
+    assert guessed(other, {}).names == {
+        "episode": "session_id", "step": "timeStep", "state": "AnimalPosition",
+        "action": "nextMove", "label": "eventSeen",
+    }  # fmt: skip
+
+
+def test_what_is_said_of_columns_is_not_doubted() -> None:
+    table = _maze()
+    table["state"] = ["?"] * len(table["t"])
+    assert guessed(_table(**table), {}).names["state"] == "state"
+    assert guessed(_table(**table), {"state": "place"}).names["state"] == "place"
+
+
+def test_columns_that_are_not_there_are_refused_together() -> None:
+    with pytest.raises(DemonstrationsError) as caught:
+        guessed(_table(**_maze()), {"state": "where", "label": "what"})
+    assert len(caught.value.problems) == 2
+    assert "no column 'where' for the state; the columns are 'Trial', 't'" in str(caught.value)
+
+
+def test_a_time_that_is_no_whole_number_is_no_step() -> None:
+    table = _maze()
+    table["time"] = [0.5] * len(table["t"])
+    del table["t"]
+    assert "step" not in guessed(_table(**table), {}).names
+
+
+def test_labels_are_found_by_what_they_are() -> None:
+    table = _maze()
+    table["zzz"] = table.pop("cue")
+    assert guessed(_table(**table), {}).names["label"] == "zzz"
+    del table["zzz"]
+    with pytest.raises(DemonstrationsError, match="--label 'place'"):
+        guessed(_table(**table), {})
+
+
+def test_episodes_begin_where_steps_begin_again_and_places_stand_for_actions() -> None:
+    table = _maze()
+    del table["Trial"], table["choice"]
+    guess = guessed(_table(**table), {})
+    assert len(set(guess.table.columns[EPISODE])) == 6
+    assert guess.table.columns[NEXT][:9] == ["arm3", "middle"] * 4 + [""]
+    assert guess.made_actions
+    demos = demonstrations(examined(guess).plain, ColumnNames(**guess.names), numbers=False)
+    assert len(demos) == 6
+    assert demos.action_names == ("arm3", "middle")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("am7", "arm7", True), ("amr7", "arm7", True), ("arm7x", "arm7", True),
+        ("Arm 7", "arm7", True), ("arm1", "arm2", False), ("arm1", "arm11", False),
+        ("a", "b", False), ("left", "right", False), ("lihgt", "light", True),
+        ("kitchen", "kitchens", True),
+    ],
+)  # fmt: skip
+def test_names_are_alike_when_one_slip_makes_one_the_other(
+    one: str, other: str, same: bool
+) -> None:
+    assert alike(one, other) is same
+    assert alike(other, one) is same
+
+
+def test_only_rare_names_are_doubted() -> None:
+    assert [slip.question for slip in slips({"am7": 1, "arm7": 506, "arm8": 3})] == [
+        "`am7` stands once, `arm7` 506 times: the same?"
+    ]
+    assert slips({"arm": 20, "farm": 25}) == []
+    assert slips({"cat": 4, "car": 500}) == []
+
+
+def _spoiled() -> dict[str, list[Any]]:
+    table = _maze()
+    table["place"][1] = "amr3"
+    table["t"][13] = "4?"
+    table["cue"][21] = "NA"
+    table["place"][30] = None
+    for name, value in zip(table, ("day 4", 4, "arm3", "back", "light"), strict=True):
+        table[name].insert(41, value)
+    return table
+
+
+def test_all_that_is_wrong_is_said_at_once_with_repairs() -> None:
+    guess = guessed(_table(**_spoiled()), {})
+    problems = examined(guess).problems
+    assert [(each.row, each.repair) for each in problems] == [
+        (1, "read it as `arm3`"),
+        (13, "read 4, which is between the rows around it"),
+        (21, "read `light` there always"),
+        (30, "cut its episode there"),
+        (41, "keep the first"),
+    ]
+    assert [each.doubtful for each in problems] == [True, False, False, False, False]
+
+
+def test_labels_of_rows_that_are_left_out_do_not_count() -> None:
+    table = _maze()
+    for name, value in zip(table, ("day 4", 4, "shed", "back", "light"), strict=True):
+        table[name].insert(41, value)
+    for name, value in zip(table, ("day 5", 9, "shed", "", ""), strict=True):
+        table[name].append(value)
+    (problem,) = examined(guessed(_table(**table), {})).problems
+    assert problem.repair == "keep the first"
+
+
+def test_repairs_make_a_table_that_reads_as_before() -> None:
+    guess = guessed(_table(**_spoiled()), {})
+    repaired = demonstrations(examined(guess).repaired, ColumnNames(**guess.names), numbers=False)
+    whole = demonstrations(_table(**_maze()), ColumnNames(*guess.names.values()), numbers=False)
+    assert repaired.state_names == whole.state_names
+    for episode in (0, 1, 2, 4, 5):
+        assert np.array_equal(repaired[episode].states, whole[episode].states)
+        assert np.array_equal(repaired[episode].actions, whole[episode].actions)
+    assert np.array_equal(repaired[3].states, whole[3].states[:3])
+
+
+def test_a_missing_step_and_a_missing_action_end_an_episode() -> None:
+    table = _maze()
+    for name in table:
+        del table[name][4]
+    table["choice"][20] = ""
+    guess = guessed(_table(**table), {})
+    found = examined(guess)
+    assert [each.repair for each in found.problems] == [
+        "keep what is before it", "cut its episode there",
+    ]  # fmt: skip
+    repaired = demonstrations(found.repaired, ColumnNames(**guess.names), numbers=False)
+    assert [len(each.states) for each in (repaired[0], repaired[1], repaired[2])] == [4, 9, 3]
+
+
+def test_labels_that_differ_often_are_for_the_user_to_tell() -> None:
+    table = _maze()
+    table["cue"] = [
+        cue and ("light", "dark")[row % 3 == 0] for row, cue in enumerate(table["cue"])
+    ]
+    (problem,) = examined(guessed(_table(**table), {})).problems
+    assert problem.repair == ""
+    assert "state `arm3`" in str(problem)
+
+
+def test_a_sound_table_has_no_problems_and_names_may_be_kept() -> None:
+    guess = guessed(_table(**_maze()), {})
+    assert examined(guess).problems == ()
+    spoiled = guessed(_table(**_spoiled()), {})
+    assert len(examined(spoiled, spelling=False).problems) == 4

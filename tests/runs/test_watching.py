@@ -1,0 +1,143 @@
+"""Who watches a run is told within a second, and of nothing that is not so."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import whence
+from runs import small
+from whence.runs import times, watching
+from whence.runs.display import Pace, line
+from whence.runs.searching import next_look
+from whence.search.sampling import _due
+
+
+def _told(step: int, seconds: float, **more: Any) -> dict[str, Any]:
+    return {
+        "event": "progress", "step": step, "steps": 1000, "seconds": seconds, "score": -1.0,
+        "evaluations": 10 * step,
+    } | more  # fmt: skip
+
+
+def test_rates_and_times_leave_compiling_out() -> None:
+    pace = Pace()
+    pace.see(_told(0, 20.0, compiling=19.0))
+    pace.see(_told(100, 32.0, compiling=29.0))
+    assert pace.rate == pytest.approx(1000 / 2)
+    assert pace.left == pytest.approx(900 * 2 / 100)
+    assert "500 machines/s" in line(_told(100, 32.0), pace)
+
+
+def test_the_time_is_that_to_the_next_look_and_never_beyond_the_limit() -> None:
+    pace = Pace()
+    pace.see(_told(0, 0.0, look=400))
+    pace.see(_told(200, 2.0, look=400))
+    assert pace.text == "looks in 0:02 whether the ladders agree"
+    pace.see(_told(300, 3.0, look=400, most_seconds=3.5))
+    assert pace.left == pytest.approx(0.5)
+    assert "at most" in pace.text
+
+
+def test_nothing_is_left_once_the_search_is_over() -> None:
+    pace = Pace()
+    pace.see(_told(0, 0.0, look=400))
+    pace.see(_told(400, 4.0, look=600))
+    assert pace.left is not None
+    pace.see(_told(400, 4.0, look=600, event="analysing"))
+    assert pace.left is None
+    assert pace.text == ""
+
+
+def test_a_slow_beginning_is_forgotten() -> None:
+    pace = Pace()
+    pace.see(_told(0, 0.0))
+    pace.see(_told(10, 100.0))
+    for second in range(101, 141):
+        pace.see(_told(10 + 10 * (second - 100), float(second)))
+    assert pace.rate == pytest.approx(100, rel=0.1)
+
+
+@pytest.mark.parametrize("step", [0, 1, 199, 200, 799, 800, 801, 1500, 3200, 12_345])
+def test_the_next_look_is_when_the_search_looks(step: int) -> None:
+    settings = SimpleNamespace(until_agreed=True, every=200)
+    looks = [at for at in range(step + 1, 60_000) if _due(at, 10**9, 200)]
+    assert next_look(settings, step) == looks[0]
+    assert next_look(SimpleNamespace(until_agreed=False, every=200), step) is None
+
+
+def test_a_silence_is_explained_and_timed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(watching, "SOON", 0.05)
+    monkeypatch.setattr(times, "LEAST", 0.1)
+    with watching.patience("thinking"):
+        time.sleep(0.3)
+    assert capsys.readouterr().err == "thinking ...\n"
+    with watching.patience("thinking"):
+        time.sleep(0.3)
+    assert capsys.readouterr().err == "thinking ...; the last time it took 0.3 s\n"
+    with watching.patience("thinking", quiet=True):
+        time.sleep(0.1)
+    assert capsys.readouterr().err == ""
+
+
+def test_times_that_cannot_be_read_are_not_known(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    for text in ("", "[1]", '{"loading": "long"}', '{"loading": true}', '{"loading": -1}'):
+        (tmp_path / times.NAME).write_text(text, encoding="utf-8")
+        assert times.last("loading") is None
+    times.remember("loading", 3.0)
+    assert times.last("loading") == 3.0
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / times.NAME / "no"))
+    times.remember("loading", 4.0)
+    assert times.last("loading") is None
+
+
+def test_python_is_silent_unless_asked_and_where_nobody_looks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mdp = small.world()
+    demos = small.demonstrations(mdp)
+    asked: dict[str, Any] = {"states": 1, "alpha": 10.0, "lapse": 0.0, "discount": 0.9}
+    whence.infer(mdp, demos, **asked)
+    assert "inferring" not in capsys.readouterr().err
+    seen: list[str] = []
+    run = whence.infer(
+        mdp, demos, **asked, progress=True, on_event=lambda event: seen.append(event.kind)
+    )
+    assert "inferring: step" in capsys.readouterr().err
+    assert seen[0] == "started"
+    assert seen[-2:] == ["analysing", "finished"]
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert watching.chosen(None, None) == "terminal"
+    assert watching.chosen(None, print) == "nothing"
+    assert watching.chosen(False, None) == "nothing"
+    assert "<svg" in run._repr_html_()
+    assert run.answer.replace("`", "") in run._repr_html_().replace("`", "")
+
+
+def test_a_notebook_gets_one_output_that_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    handle = SimpleNamespace(update=shown.append)
+
+    def show(html: str, display_id: bool) -> SimpleNamespace:
+        shown.append(html)
+        return handle
+
+    display = SimpleNamespace(HTML=str, display=show)
+    shell = type("ZMQInteractiveShell", (), {})()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    assert watching.chosen(None, None) == "notebook"
+    with watching.watched("notebook"):
+        pass
+    assert "getting ready" in shown[0]
+    assert shown[-1] == ""

@@ -45,7 +45,9 @@ def _expert(run: Run) -> list[str]:
 
 def _dynamics(run: Run) -> str:
     if run.rough is not None:
-        return "the dynamics: estimated from the log; probabilities are over all that it allows for"
+        return (
+            "the dynamics: estimated from the log; probabilities are over all that it allows for"
+        )
     if any(mdp.unseen is not None for mdp, _ in run.job.pairs):
         return "the dynamics: estimated from the log; what it never shows changes nothing"
     return "the dynamics: the world's own"

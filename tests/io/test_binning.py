@@ -119,7 +119,7 @@ def test_faults_of_positions_are_told_with_the_others(tmp_path: Path) -> None:
     with pytest.raises(DemonstrationsError) as caught:
         read(log)
     told = caught.value.problems
-    assert len(told) == 4
+    assert len(told) == 3
     assert "line 2, column 'x': 'far' is not a number" in told[0] + told[1]
     assert any("line 4, column 't': 'later' is not a time" in each for each in told)
     assert any("column 'y': 7 is outside of the bins from 0 to 1" in each for each in told)

@@ -14,6 +14,7 @@ import numpy as np
 
 from support import conformance
 from whence import Posterior
+from whence.errors import WhenceError
 from whence.likelihood import posterior as posterior_module
 from whence.likelihood.cuda.card import first_card
 from whence.likelihood.cuda.engine import CudaEngine
@@ -67,4 +68,7 @@ def _error(problem, build) -> float:  # type: ignore[no-untyped-def]
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 2_000))
+    try:
+        sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 2_000))
+    except WhenceError as error:
+        sys.exit(f"error: {error}")

@@ -70,6 +70,7 @@ class Posterior:
             those that only later worlds show.
         worlds: each with its demonstrations.
         stats: what was done so far.
+        engines: what scores machines, one a world.
     """
 
     def __init__(
@@ -118,7 +119,7 @@ class Posterior:
         ]
         self.device = checked_device(device)
         build = engine_for if device == CPU else card_engine_for
-        self._engines = [
+        self.engines = [
             build(world, evidence, expert.discount, threads)
             for (world, _), evidence in zip(pairs, self.evidence, strict=True)
         ]
@@ -177,7 +178,7 @@ class Posterior:
         allowed = self.tolerance if tolerance is None else positive(tolerance, "tolerance")
         result = np.zeros(size)
         of_world = self._of_world if remember else self._of_world_afresh
-        for number in range(len(self._engines)):
+        for number in range(len(self.engines)):
             result += of_world(number, tables, experts, allowed)
         if self.ending_term is not None:
             result += self.ending_term(*tables)
@@ -191,7 +192,7 @@ class Posterior:
         if expert.discount != self.expert.discount:
             result.stats = Stats()
             result._remembered = {}
-            result._engines = [engine.at(expert.discount) for engine in self._engines]
+            result.engines = [engine.at(expert.discount) for engine in self.engines]
         return result
 
     def to_tolerance(self, tolerance: float) -> Posterior:
@@ -210,15 +211,10 @@ class Posterior:
             rewards=self.levels,
             temperature=self.temperature,
             tolerance=self.tolerance,
-            threads=self._engines[0].threads,
+            threads=self.engines[0].threads,
             endings=self.endings,
             device=self.device,
         )
-
-    @property
-    def engines(self) -> tuple[Engine, ...]:
-        """What scores machines in each world."""
-        return tuple(self._engines)
 
     def forget(self) -> None:
         """Forget every log likelihood; the next ones are computed anew."""
@@ -248,11 +244,11 @@ class Posterior:
             int64[B, n, m], float64[B, n, m] and int64[B].
         """
         targets, paid = self._checked(transitions, rewards)
-        if len(self._engines) > 1:
+        if len(self.engines) > 1:
             return canonical_tables(targets, paid, np.ones(len(self.alphabet), dtype=np.bool_))
         if self.ending_term is not None:
             return canonical_tables(targets, paid, self.ending_term.readable)
-        return self._engines[0].canonical(targets, paid)
+        return self.engines[0].canonical(targets, paid)
 
     def log_likelihood_by_episode(self, machine: RewardMachine) -> Floats:
         """Return float64[E], whose sum is `finest`; worlds one after the other.
@@ -334,7 +330,7 @@ class Posterior:
         self, number: int, tables: tuple[Ints, Floats]
     ) -> tuple[Engine, tuple[Ints, Floats, Ints]]:
         """Return a world's engine, and machines in the canonical form that it scores."""
-        engine, columns = self._engines[number], self._columns[number]
+        engine, columns = self.engines[number], self._columns[number]
         return engine, engine.canonical(tables[0][:, :, columns], tables[1][:, :, columns])
 
     def _solved(

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from whence import cli
+from whence.analysis import roughness
 
 ROWS = [
     (f"day {e}", t, "arm3" if t % 2 else "middle", "back" if t % 2 else "in", "light" * (t % 2))
@@ -53,8 +54,9 @@ def test_one_attempt_shows_every_problem_and_writes_nothing(
 
 
 def test_a_table_alone_gives_an_answer_and_a_report(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(roughness, "STEPS", 500)
     arms = {1: ("arm3", "light"), 3: ("arm8", "water")}
     rows = [
         (e, t, place, "back" if cue else ("to arm3", "to arm8")[t // 2 % 2], cue)

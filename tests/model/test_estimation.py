@@ -121,9 +121,8 @@ def test_an_estimate_comes_close_to_the_world_that_was_logged(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_the_coffee_task_is_found_from_the_log_alone(tmp_path: Path, seed: int) -> None:
-    demos = log_of(tmp_path, 300, seed)
+def test_the_coffee_task_is_found_from_the_log_alone(tmp_path: Path) -> None:
+    demos = log_of(tmp_path, 300, 0)
     mdp = LabeledMDP.from_demonstrations(demos)
     coverage = demos.coverage(mdp)
     assert coverage.seen > 0.95 * coverage.pairs

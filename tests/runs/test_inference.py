@@ -81,7 +81,7 @@ def test_events_tell_how_a_run_goes() -> None:
     run = _run(steps=4, on_event=told.append)
     assert (told[0].kind, told[0].step, told[0].steps) == ("started", 0, 4)
     assert (told[-1].kind, told[-1].step, told[-1].evaluations) == ("finished", 4, 15)
-    assert {event.kind for event in told} == {"started", "progress", "finished"}
+    assert {event.kind for event in told} == {"started", "progress", "analysing", "finished"}
     assert told[-1].machine == run.best
     assert told[-1].score == pytest.approx(run.score, abs=1e-3)
     assert told[-1].document()["temperature"] == told[-1].details["temperature"]

@@ -17,7 +17,7 @@ from whence.search.carrying import FREEDOM, WIDER, Carrier
 from whence.search.machines import Machines, uniform
 from whence.search.unknowns import Experts, unknowns
 
-MANY = Tempering(ladders=12, rungs=4, warm_up=200, steps=2_500, until_agreed=False, finder=False)
+MANY = Tempering(ladders=12, rungs=4, warm_up=200, steps=1_000, until_agreed=False, finder=False)
 DISCOUNTS = (0.7, 0.9)
 
 

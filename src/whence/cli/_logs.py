@@ -11,7 +11,7 @@ import numpy as np
 
 from whence import io as formats
 from whence.cli._console import Output, typed
-from whence.cli._inputs import SPOKEN, Setting, start_of
+from whence.cli._inputs import SPOKEN, Setting, demonstrations, setting, start_of
 from whence.errors import DemonstrationsError
 from whence.io.columns import Table
 from whence.io.guessing import guessed
@@ -61,6 +61,9 @@ def read(
         repair: make the suggested repairs.
         as_is: take names as they stand, however much they are alike.
     """
+    if table.get("bin") or table.get("boxes"):  # who bins positions has looked at the columns
+        given = setting(log, start, available, table)
+        return given, demonstrations(log, given.mdp, table)
     said = {name: value for name, value in table.items() if name in ColumnNames._fields}
     guess = guessed(formats.load_table(log), said)
     for text in guess.said:

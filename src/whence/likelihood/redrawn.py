@@ -53,7 +53,7 @@ class Redrawn:
         """Compile the demonstrations once more, for worlds that allow for more transitions."""
         self._base = posterior.in_worlds(worlds)
         self._templates = [Template.of(mdp) for mdp in worlds]
-        self._engines = [
+        self.engines = [
             CompiledEngine(mdp, evidence, posterior.expert.discount, 1, template.laid)
             for mdp, evidence, template in zip(
                 worlds, self._base.evidence, self._templates, strict=True
@@ -64,10 +64,10 @@ class Redrawn:
         """Return the posterior of worlds with these probabilities, float64[N] for each."""
         result = copy(self._base)
         result._remembered = {}
-        result._engines = [
+        result.engines = [
             template.engine(engine, column)
             for template, engine, column in zip(
-                self._templates, self._engines, probabilities, strict=True
+                self._templates, self.engines, probabilities, strict=True
             )
         ]
         return result

@@ -170,7 +170,8 @@ def _parted(worlds: Pairs, chosen: Sequence[Ints]) -> tuple[Pairs, Pairs]:
     training, test = [], []
     for (mdp, demos), aside in zip(worlds, chosen, strict=True):
         others = np.setdiff1d(np.arange(len(demos)), aside)
-        training.append((mdp, demos.subset(others)))
+        known = replace(mdp, unseen=None)  # rough dynamics are as rough for all that is compared
+        training.append((known, demos.subset(others)))
         test.append((mdp, demos.subset(aside)))
     return training, test
 

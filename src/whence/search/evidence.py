@@ -69,7 +69,7 @@ def _weights(problem: Problem, machines: Machines, n: int) -> Floats:
     """Return float64[B], the log of likelihood times prior, among machines of n states."""
     target = problem.target()
     space = target.space
-    found = problem.marginal("tempering").log_likelihood(*machines.tables(space.levels))
+    found = problem.of_machines("tempering").log_likelihood(*machines.tables(space.levels))
     prior = space.log_entries(machines) + target.log_copies[n]
     return np.asarray(found / target.temperature + prior - space.prior.normaliser(n, space.m))
 

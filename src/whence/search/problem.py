@@ -53,6 +53,10 @@ class Problem:
     def marginal(self, method: str) -> Posterior | Integrated:
         """Return the posterior of machines alone, for methods that know no expert."""
         self._check_free(method)
+        return self.of_machines(method)
+
+    def of_machines(self, method: str) -> Posterior | Integrated:
+        """Return the posterior of machines alone: an unknown expert is integrated out."""
         known = self.unknowns
         if not known.any:
             return self.posteriors[0]

@@ -28,7 +28,7 @@ from whence.report.html import (
 )
 from whence.report.study import Ladders, Study
 from whence.report.words import word, words
-from whence.search.diagnostics import MOST_ERRORS
+from whence.search.diagnostics import MOST_ERRORS, barrier, trips_predicted
 
 SHOWN = 6  # lines of a chart
 SETTLED = 0.2  # of the steps; those before may lie below the chart
@@ -116,10 +116,13 @@ def _ladders(ladders: Ladders | None) -> list[Html]:
         return []
     trips = listed([f"{trip:,}" for trip in ladders.round_trips])
     low, high = min(ladders.swap_rates), max(ladders.swap_rates)
+    rejected = [1 - rate for rate in ladders.swap_rates]
     text = (
         f"Round trips from the hottest rung to the coldest since the warm-up, by ladder: {trips}. "
         f"Neighbouring rungs were exchanged in {share(low)} to {share(high)} of the "
-        "tries."
+        f"tries: a barrier (Lambda) of {barrier(rejected):.1f}, with which a ladder would make "
+        f"about {trips_predicted(rejected, 1_000):.0f} round trips in 1,000 steps if its "
+        "chains forgot at every step where they were."
     )
     pairs = zip(ladders.temperatures, ladders.temperatures[1:], ladders.swap_rates, strict=False)
     rows = [

@@ -20,6 +20,7 @@ from whence.search.problem import Problem
 
 MOST = 40  # machines of a size that are summed exactly; the heaviest
 LEAST_DRAWS = 400  # of a size, below which nothing is said of it
+FINE = 1e-5  # nats, the error allowed in the weight of a machine that is summed
 TOGETHER = 8  # draws that may be of one step, and count as one
 
 
@@ -69,7 +70,8 @@ def _weights(problem: Problem, machines: Machines, n: int) -> Floats:
     """Return float64[B], the log of likelihood times prior, among machines of n states."""
     target = problem.target()
     space = target.space
-    found = problem.of_machines("tempering").log_likelihood(*machines.tables(space.levels))
+    marginal = problem.of_machines("tempering")
+    found = marginal.log_likelihood(*machines.tables(space.levels), tolerance=FINE)
     prior = space.log_entries(machines) + target.log_copies[n]
     return np.asarray(found / target.temperature + prior - space.prior.normaliser(n, space.m))
 

@@ -29,6 +29,7 @@ STORY = (
     "infer",
     "resume",
     "status",
+    "studio",
     "report",
     "evaluate",
     "show",

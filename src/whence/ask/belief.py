@@ -12,7 +12,8 @@ from whence.analysis.sample import PosteriorSample
 from whence.errors import ArgumentError
 from whence.likelihood.answers import AnswerTerm
 from whence.runs.result import Run
-from whence.runs.reweighing import sample_of
+from whence.runs.reweighing import drawn_of, sample_of
+from whence.search.draws import Draws
 
 ROUTE, FACTS, REGRET = "route", "facts", "regret"
 ABOUT = (ROUTE, FACTS, REGRET)
@@ -35,6 +36,8 @@ class Belief:
         route: int64[K], the number of the route in `sample.routes`, or -1.
         kind: int64[K], the class in the sample.
         plan: int64[K], the plan in `sample.plans`, or -1.
+        draws: what the sample was made from, N draws.
+        drawn: int64[N], the machine of each.
         error: float64[K], how often answers are wrong, given each machine and the answers so far.
     """
 
@@ -46,6 +49,8 @@ class Belief:
     route: Ints
     kind: Ints
     plan: Ints
+    draws: Draws
+    drawn: Ints
     error: Floats
 
     @property
@@ -63,13 +68,15 @@ def belief(run: Run, about: str = FACTS) -> Belief:
     """
     if about not in ABOUT:
         raise ArgumentError(f"about is {about!r}; ask about {', '.join(ABOUT)}")
-    sample = sample_of(run)
+    sample, draws = sample_of(run), drawn_of(run)
     plans = sample.plans
     code = plans.draw * len(sample) + sample.drawn.kind
     _, first, owner = np.unique(code, return_index=True, return_inverse=True)
     weight = np.bincount(owner.reshape(-1), weights=sample.drawn.weight)
     order = np.argsort(-weight, kind="stable")
     rows = first[order]
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
     kind, plan = sample.drawn.kind[rows], plans.draw[rows]
     transitions, rewards = _tables(sample, kind)
     route = _routes(sample)[plan]
@@ -83,6 +90,8 @@ def belief(run: Run, about: str = FACTS) -> Belief:
         route=frozen_own(route),
         kind=frozen_own(kind),
         plan=frozen_own(plan),
+        draws=draws,
+        drawn=frozen_own(place[owner.reshape(-1)]),
         error=frozen_own(told.errors(transitions, rewards)[:, 0]),
     )
 

@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
 from whence._arrays import Floats
-from whence.analysis.facts import percent
-from whence.analysis.wording import in_turn, shown
-from whence.ask.belief import FACTS, Belief, belief
-from whence.ask.information import information
+from whence.ask import demonstrating, wording
+from whence.ask.belief import FACTS, REGRET, Belief, belief
+from whence.ask.information import Aim
+from whence.ask.regret import losses
 from whence.ask.sequences import Sequence as Asked
 from whence.ask.sequences import sequences
 from whence.ask.ways import execution
 from whence.errors import ArgumentError
-from whence.likelihood.answers import levels_likely
-from whence.model.asking import DEMONSTRATION, KINDS, PREFERENCE, SEQUENCE, Question
+from whence.likelihood.answers import levels_likely, preference_likely
+from whence.model.asking import (
+    DEMONSTRATION,
+    FIRST,
+    KINDS,
+    PREFERENCE,
+    RATIONALITY,
+    SECOND,
+    SEQUENCE,
+    Question,
+)
+from whence.planning.simulation import checked_seed
 from whence.runs.result import Run
 
 LABEL = "label"
 SECONDS = {SEQUENCE: 6.0, PREFERENCE: 8.0, DEMONSTRATION: 45.0, LABEL: 2.0}  # a person's time
-LEAST = 1e-6  # nats: what tells less is no question
+LEAST = 1e-6  # what tells less is no question
+PAIRED = 16  # sequences that are put beside each other
 
 
 def questions(
@@ -47,70 +60,124 @@ def questions(
         seed: of the episodes that demonstrations are judged by.
     """
     time = _checked(kinds, most, seconds)
-    known = belief(run, about)
+    maker = _Maker(run, belief(run, about), about, time, checked_seed(seed))
     found = []
     if SEQUENCE in kinds:
-        found += _sequences(run, known, time)
-    ranked = sorted(found, key=lambda each: -each.rate)
-    return tuple(ranked[:most])
+        found += maker.sequences()
+    if PREFERENCE in kinds:
+        found += maker.preferences()
+    if DEMONSTRATION in kinds:
+        found += maker.demonstrations()
+    ranked = sorted((each for each in found if each.gain > LEAST), key=lambda each: -each.rate)
+    return tuple(_shown(each, maker.known) for each in ranked[:most])
 
 
-def _sequences(run: Run, known: Belief, time: Mapping[str, float]) -> list[Question]:
-    """Return the questions of the first kind."""
-    levels = np.array(run.rewards)
-    found = []
-    for asked in sequences(known):
-        if not asked.split(known):
-            continue
-        chance = levels_likely(asked.last, levels).at(known.error)
-        gain = information(chance, known.weight, known.fact)
-        if gain > LEAST:
-            seconds = time[SEQUENCE] + time[LABEL] * len(asked.word)
-            found.append(_sequence(run, known, asked, chance, gain, seconds))
-    return found
+class _Maker:
+    """Makes questions for one run, with what each is expected to tell."""
+
+    def __init__(
+        self, run: Run, known: Belief, about: str, time: Mapping[str, float], seed: int
+    ) -> None:
+        self.run, self.known, self.time, self.seed = run, known, time, seed
+        self.aim = Aim(known.weight, known.fact, losses(known) if about == REGRET else None)
+        self._walked = sequences(known)
+
+    def sequences(self) -> list[Question]:
+        """Return what label sequences to ask about."""
+        levels = np.array(self.run.rewards)
+        names = tuple(f"{level:g}" for level in self.run.rewards)
+        found = []
+        for asked in self._walked:
+            if asked.split(self.known):
+                chance = levels_likely(asked.last, levels).at(self.known.error)
+                words = (asked.word,)
+                text = wording.sequence(self.known.sample.alphabet, asked.word)
+                found.append(self._finite(SEQUENCE, text, words, chance, self.run.rewards, names))
+        return found
+
+    def preferences(self) -> list[Question]:
+        """Return what pairs of label sequences to put beside each other."""
+        some = [asked for asked in self._walked if asked.divided(self.known)][:PAIRED]
+        found = []
+        for one, other in combinations(some, 2):
+            more = one.total - other.total
+            if np.ptp(more) > 0:
+                found.append(self._preference(one, other, more))
+        return found
+
+    def _preference(self, one: Asked, other: Asked, more: Floats) -> Question:
+        chance = preference_likely(more, self.rationality).at(self.known.error)
+        words = one.word, other.word
+        text = wording.preference(self.known.sample.alphabet, *words)
+        both = (FIRST, SECOND)
+        return self._finite(PREFERENCE, text, words, chance, both, both)
+
+    @property
+    def rationality(self) -> float:
+        """How surely a person prefers what is paid more, for one unit of reward."""
+        return RATIONALITY / max(abs(level) for level in self.run.rewards)
+
+    def _finite(
+        self,
+        kind: str,
+        text: str,
+        words: tuple[tuple[int, ...], ...],
+        chance: Floats,
+        answers: tuple[float | str, ...],
+        names: tuple[str, ...],
+    ) -> Question:
+        """Return a question of a finite kind, from P(a | k), float64[K, answers]."""
+        alphabet = self.known.sample.alphabet
+        return Question(
+            kind=kind,
+            text=text,
+            gain=self.aim.of_answers(chance),
+            seconds=self.time[kind] + self.time[LABEL] * sum(len(word) for word in words),
+            answers=answers,
+            chances=tuple((self.known.weight @ chance).tolist()),
+            settles=wording.settles(self.known, chance, names),
+            labels=tuple(tuple(alphabet[symbol] for symbol in word) for word in words),
+            rationality=self.rationality if kind == PREFERENCE else 0.0,
+        )
+
+    def demonstrations(self) -> list[Question]:
+        """Return where a person might show something."""
+        found = []
+        if len(np.unique(self.known.fact)) < 2:
+            return []
+        for number in range(len(self.known.sample.worlds)):
+            places = demonstrating.starts(self.known, number)
+            crowd = demonstrating.crowd(self.known, number) if places else None
+            for place in places:
+                assert crowd is not None
+                found.append(self._demonstration(crowd, place))
+        return found
+
+    def _demonstration(self, crowd: demonstrating.Crowd, place: demonstrating.Place) -> Question:
+        alphabet = self.known.sample.alphabet
+        history = tuple(alphabet[symbol] for symbol in place.history)
+        told = demonstrating.judged(self.aim, crowd, place, history, self.seed)
+        return Question(
+            kind=DEMONSTRATION,
+            text=wording.demonstration(self.known.sample, place.world, place.state, place.history),
+            gain=told.mean,
+            error=told.error,
+            seconds=self.time[DEMONSTRATION] + self.time[LABEL] * len(history),
+            settles=wording.rivals(self.known),
+            labels=(history,),
+            world=place.world,
+            state=place.state,
+            length=demonstrating.LENGTH,
+        )
 
 
-def _sequence(
-    run: Run, known: Belief, asked: Asked, chance: Floats, gain: float, seconds: float
-) -> Question:
-    alphabet = known.sample.alphabet
-    names = shown(alphabet)
-    word = [names[symbol] for symbol in asked.word]
-    before = f"after {in_turn(word[:-1])}: " if len(word) > 1 else "at the very beginning: "
-    labels = tuple(alphabet[symbol] for symbol in asked.word)
-    way = execution(known.sample.worlds, labels)
-    return Question(
-        kind=SEQUENCE,
-        text=f"{before}{word[-1]}. Does that count, and how much?",
-        gain=gain,
-        seconds=seconds,
-        answers=tuple(run.rewards),
-        chances=tuple((known.weight @ chance).tolist()),
-        settles=settles(known, chance, [f"{level:g}" for level in run.rewards]),
-        labels=(labels,),
-        executions=() if way is None else (way,),
-    )
-
-
-def settles(known: Belief, chance: Floats, names: Sequence[str]) -> str:
-    """Return what the expert would probably want after each answer, in words.
-
-    Args:
-        known: what is believed now.
-        chance: float64[K, answers].
-        names: of the answers.
-    """
-    parts = []
-    for answer, name in enumerate(names):
-        mass = known.weight * chance[:, answer]
-        if mass.sum() < 1e-3:
-            continue
-        by_route = np.bincount(known.route + 1, weights=mass)[1:] / mass.sum()
-        if len(by_route):
-            at = int(np.argmax(by_route))
-            wants = known.sample.routes[at].text
-            parts.append(f"if {name}, {wants} ({percent(float(by_route[at]))})")
-    return "; ".join(parts)
+def _shown(question: Question, known: Belief) -> Question:
+    """Return a question with an execution of each sequence, where all are found."""
+    if question.kind == DEMONSTRATION:
+        return question
+    ways = [execution(known.sample.worlds, word) for word in question.labels]
+    found = tuple(way for way in ways if way is not None)
+    return replace(question, executions=found) if len(found) == len(ways) else question
 
 
 def _checked(
@@ -122,7 +189,7 @@ def _checked(
         if kind not in KINDS and (kind != LABEL or kind in kinds):
             raise ArgumentError(f"kind is {kind!r}; questions are {', '.join(KINDS)}")
     for kind, value in time.items():
-        if not 0 < value < np.inf:
+        if not (0 if kind == LABEL else 1e-9) <= value < np.inf:
             raise ArgumentError(f"seconds of a {kind} are {value}; give a number above 0")
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise ArgumentError(f"most is {most!r}; give a whole number of at least 1")

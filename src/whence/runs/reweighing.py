@@ -45,7 +45,7 @@ def with_answers(basis: Run, answers: Sequence[Answer], threads: int | None = No
     before = {each.id for each in basis.job.answers}
     if before == {each.id for each in given}:
         return replace(basis, answers=tuple(answers), sampled=None)
-    draws = _drawn(basis)
+    draws = drawn_of(basis)
     job = replace(basis.job, answers=given)
     log_ratio = log_ratios(basis, given) / basis.temperature
     if not np.isfinite(log_ratio[draws.weight > 0]).any():
@@ -66,7 +66,7 @@ def with_answers(basis: Run, answers: Sequence[Answer], threads: int | None = No
 
 def log_ratios(basis: Run, given: Sequence[Answer]) -> Floats:
     """Return float64[N]: by how much the draws' log likelihoods change, at temperature 1."""
-    draws, sample = _drawn(basis), sample_of(basis)
+    draws, sample = drawn_of(basis), sample_of(basis)
     first, owner = unique_machines(draws.transitions, draws.rewards)
     tables = draws.transitions[first], draws.rewards[first]
     old = basis.job.answers
@@ -107,7 +107,7 @@ def lost(run: Run) -> float:
 
 def _steps(basis: Run, some: Sequence[Answer]) -> Floats:
     """Return float64[N]: the log likelihood of what some answers demonstrate."""
-    draws = _drawn(basis)
+    draws = drawn_of(basis)
     result = np.zeros(draws.size)
     if not any(isinstance(each.value, Episode) for each in some):
         return result
@@ -180,7 +180,8 @@ def sample_of(run: Run) -> PosteriorSample:
     return run.posterior
 
 
-def _drawn(run: Run) -> Draws:
+def drawn_of(run: Run) -> Draws:
+    """Return the draws of a run, where its method makes some."""
     sample_of(run)
     assert run.draws is not None
     return run.draws

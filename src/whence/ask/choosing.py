@@ -27,6 +27,7 @@ from whence.model.asking import (
     SECOND,
     SEQUENCE,
     Question,
+    standing,
 )
 from whence.planning.simulation import checked_seed
 from whence.runs.result import Run
@@ -48,6 +49,8 @@ def questions(
 ) -> tuple[Question, ...]:
     """Return what to ask a person, the most expected information a second first.
 
+    What was answered is not asked again, though another sequence may come to the same.
+
     Args:
         run: with a sample; the answers that it was given count.
         kinds: of questions to consider.
@@ -68,7 +71,7 @@ def questions(
         found += maker.preferences()
     if DEMONSTRATION in kinds:
         found += maker.demonstrations()
-    ranked = sorted((each for each in found if each.gain > LEAST), key=lambda each: -each.rate)
+    ranked = sorted(filter(maker.fresh, found), key=lambda each: -each.rate)
     return tuple(_shown(each, maker.known) for each in ranked[:most])
 
 
@@ -79,8 +82,10 @@ class _Maker:
         self, run: Run, known: Belief, about: str, time: Mapping[str, float], seed: int
     ) -> None:
         self.run, self.known, self.time, self.seed = run, known, time, seed
+        self.unit = "reward" if about == REGRET else "nats"
         self.aim = Aim(known.weight, known.fact, losses(known) if about == REGRET else None)
-        self._walked = sequences(known)
+        self._before = frozenset(each.question.id for each in standing(run.answers))
+        self._walked = sequences(known, _answered(run, known))
 
     def sequences(self) -> list[Question]:
         """Return what label sequences to ask about."""
@@ -112,6 +117,10 @@ class _Maker:
         both = (FIRST, SECOND)
         return self._finite(PREFERENCE, text, words, chance, both, both)
 
+    def fresh(self, question: Question) -> bool:
+        """Whether a question tells anything, and was not answered before: one answers the same."""
+        return question.gain > LEAST and question.id not in self._before
+
     @property
     def rationality(self) -> float:
         """How surely a person prefers what is paid more, for one unit of reward."""
@@ -138,6 +147,7 @@ class _Maker:
             settles=wording.settles(self.known, chance, names),
             labels=tuple(tuple(alphabet[symbol] for symbol in word) for word in words),
             rationality=self.rationality if kind == PREFERENCE else 0.0,
+            unit=self.unit,
         )
 
     def demonstrations(self) -> list[Question]:
@@ -168,7 +178,18 @@ class _Maker:
             world=place.world,
             state=place.state,
             length=demonstrating.LENGTH,
+            unit=self.unit,
         )
+
+
+def _answered(run: Run, known: Belief) -> frozenset[tuple[int, ...]]:
+    """Return the label sequences that were answered, as symbols."""
+    index = known.sample.alphabet.index
+    return frozenset(
+        tuple(index(label) for label in each.question.labels[0])
+        for each in standing(run.answers)
+        if each.question.kind == SEQUENCE
+    )
 
 
 def _shown(question: Question, known: Belief) -> Question:

@@ -43,8 +43,13 @@ class Sequence:
         return float(belief.weight[self.total != self.total[0]].sum()) > SHARE
 
 
-def sequences(belief: Belief) -> list[Sequence]:
-    """Return possible sequences, the shortest first; each new in what it asks or pays."""
+def sequences(belief: Belief, answered: frozenset[tuple[int, ...]]) -> list[Sequence]:
+    """Return possible sequences, the shortest first; each new in what it asks or pays.
+
+    Args:
+        belief: whose machines are asked.
+        answered: what is not asked again; another that comes to the same may be.
+    """
     language = belief.sample.language
     machine = np.arange(belief.size)
     nothing = Sequence((), np.zeros(belief.size), np.zeros(belief.size))
@@ -59,7 +64,7 @@ def sequences(belief: Belief) -> list[Sequence]:
             longer = Sequence((*so_far.word, symbol), last, so_far.total + last)
             after = belief.transitions[machine, states, symbol]
             asked = last.tobytes(), longer.total.tobytes()
-            if asked not in known:
+            if asked not in known and longer.word not in answered:
                 known.add(asked)
                 found.append(longer)
             place = _place(there, after)

@@ -46,7 +46,7 @@ class Question:
     Attributes:
         kind: `sequence`, `preference` or `demonstration`.
         text: the question in words.
-        gain: the expected information of the answer, in nats; about the regret, in reward.
+        gain: the expected information of the answer, in `unit`.
         seconds: of a person's time.
         error: the Monte-Carlo standard error of the gain; 0 where it is exact.
         answers: what may be answered: reward levels, or `first` and `second`; nothing for a
@@ -60,6 +60,7 @@ class Question:
         length: of a demonstration, how many steps are asked for at most.
         rationality: of a preference: the log odds for the better one of two sequences are this
             times the difference of what they are paid in all.
+        unit: of the gain: `nats`, or `reward` where it is about the regret.
     """
 
     kind: str
@@ -76,6 +77,7 @@ class Question:
     state: int = -1
     length: int = 0
     rationality: float = 0.0
+    unit: str = "nats"
 
     def __post_init__(self) -> None:
         """Refuse what is no question."""
@@ -136,6 +138,7 @@ class Question:
             "state": self.state,
             "length": self.length,
             "rationality": self.rationality,
+            "unit": self.unit,
         }
 
     @classmethod

@@ -29,6 +29,7 @@ STORY = (
     "infer",
     "resume",
     "status",
+    "ask",
     "studio",
     "report",
     "evaluate",

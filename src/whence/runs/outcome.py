@@ -80,6 +80,8 @@ def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
         log_evidence=dict(finding.log_evidence) if found.rough is None else {},
         level_notes=tuple(notes_of_levels(posterior, machine)),
         manifest=None if search.keeper is None else search.keeper.manifest,
+        folder=kept,
+        answers=job.answers,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from whence.analysis.claims import KINDS
 from whence.drawing import machine_svg
 from whence.drawing.places import MOST_PLACES
 from whence.drawing.ways import HUGE
@@ -17,9 +18,9 @@ from whence.model.product import restricted
 from whence.planning.policies import plan
 from whence.runs.posterior_document import facts_document, open_questions_document
 from whence.runs.result import Run
+from whence.studio.asking import answers_document
 
 MOST_FACTS, MOST_OPEN, MOST_ROUTES = 12, 6, 5
-INDIFFERENT = "indifferent"  # of facts that were never put to the test
 LONG_FACT = 240  # characters
 
 
@@ -32,7 +33,7 @@ def belief_document(run: Run, *, stage: str) -> dict[str, Any]:
     """
     mdp, demos = run.job.pairs[0]
     facts = [fact for fact in facts_document(run) if len(fact["text"]) <= LONG_FACT]
-    known = [fact for fact in facts if fact["kind"] != INDIFFERENT]
+    known = [fact for fact in facts if fact["kind"] in KINDS]
     routes = () if run.posterior is None else run.posterior.routes[:MOST_ROUTES]
     return {
         "stage": stage,
@@ -40,11 +41,13 @@ def belief_document(run: Run, *, stage: str) -> dict[str, Any]:
         "episodes": len(demos),
         "answer": run.answer,
         "facts": known[:MOST_FACTS],
-        "untested": [each["text"] for each in facts if each["kind"] == INDIFFERENT][:MOST_OPEN],
+        "untested": [each["text"] for each in facts if each["kind"] not in KINDS][:MOST_OPEN],
         "routes": [{"text": each.text, "probability": each.probability} for each in routes],
         "open": open_questions_document(run)[:MOST_OPEN],
         "doubts": list(run.doubts),
         "notes": list(run.notes),
+        "answers": answers_document(run),
+        "questions": None,  # until they are worked out
         "seconds": run.seconds,
         "evaluations": run.evaluations,
         **machine_parts(mdp, run.shown, run.expert.discount),

@@ -6,6 +6,7 @@ import secrets
 import shutil
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
@@ -15,8 +16,8 @@ from whence import _files as files
 from whence.runs import folder as results
 from whence.studio import files as places
 from whence.studio.live import Audience
-from whence.studio.project import Project, Settings
-from whence.studio.worker import Command, Infer, Open, Resume
+from whence.studio.project import ConflictError, Project, Settings
+from whence.studio.worker import Command, Infer, Open, Reply, Resume, Withdraw
 from whence.studio.workers import Workshop
 
 T = TypeVar("T")
@@ -62,7 +63,9 @@ class Desk:
         run = project.run_folder(project.state.run)
         if project.state.digest != project.digest or not (run / "manifest.json").is_file():
             return self._new()
-        return (Open if results.complete(run) else Resume)(run=str(run))
+        if results.complete(run):
+            return Open(run=str(run))
+        return Resume(run=str(run), before=self._before(project.state.run))
 
     async def changed(self) -> None:
         """Tell pages of other demonstrations, and infer anew where that is wanted."""
@@ -102,7 +105,44 @@ class Desk:
             most=settings.most,
             rewards=settings.rewards,
             minutes=settings.minutes,
+            before=self._before(number),
         )
+
+    def _before(self, number: int) -> str:
+        """Return the last run before one that was given answers; empty where none was."""
+        runs = files.own(self.project.folder, places.RUNS)
+        found = [
+            int(path.parent.name)
+            for path in runs.glob("[0-9]*/answers.jsonl")
+            if int(path.parent.name) < number
+        ]
+        return str(runs / str(max(found))) if found else ""
+
+    # Questions
+
+    async def reply(self, question: str, value: float | str) -> None:
+        """Give the run an answer to one of its questions."""
+        asked = (await self._current()).get("questions") or []
+        found = next((each for each in asked if each["id"] == question), None)
+        if found is None:
+            raise ConflictError("this question is not asked any more; look again")
+        run = str(self.project.run_folder(self.project.state.run))
+        await self.workshop.do(Reply(run=run, question=found, value=value))
+
+    async def take_back(self, answer: str) -> None:
+        """Withdraw an answer."""
+        given = (await self._current()).get("answers") or []
+        if not any(each["id"] == answer and not each["withdrawn"] for each in given):
+            raise ConflictError("there is no such answer any more; look again")
+        run = str(self.project.run_folder(self.project.state.run))
+        await self.workshop.do(Withdraw(run=run, answer=answer))
+
+    async def _current(self) -> dict[str, Any]:
+        """Return what is believed; questions are about that, once a run is finished."""
+        belief = await self.act(self.project.belief)
+        if self.project.state.wanted or belief is None:
+            raise ConflictError("inference goes on; answer when it is done")
+        return belief
 
     async def _command(self, command: Command | None) -> None:
         if command is None:
@@ -134,25 +174,41 @@ class Desk:
             self._tidy()
         elif said == "belief":
             self._believe(message)
-        elif said in ("finished", "failed", "stopped"):
+        elif said == "questions":
+            self._wonder(message)
+        elif said in ("finished", "failed", "stopped", "idle"):
             self._ended(said, message)
 
     def _believe(self, message: dict[str, Any]) -> None:
         state = self.project.state
-        number = int(message["run"].rpartition("/")[2])
+        number = self._number(message)
         if number != state.run:
             return  # of a run that was given up since
         belief = message["belief"] | {"run": number, "digest": state.digest}
         self.project.keep_belief(belief)
         self.audience.tell("belief")
 
+    def _wonder(self, message: dict[str, Any]) -> None:
+        """Keep the questions beside the belief that they are about."""
+        belief = self.project.belief()
+        if belief is not None and belief["run"] == self._number(message):
+            self.project.keep_belief(belief | {"questions": message["questions"]})
+            self.audience.tell("belief")
+
     def _ended(self, said: str, message: dict[str, Any]) -> None:
+        """Take note that a run is finished, or that there is nothing to do any more."""
         if said == "failed":
             self.trouble = message["text"]
             self.audience.tell("trouble", self.trouble)
-        if said != "stopped":
+        mine = said == "finished" and self._number(message) == self.project.state.run
+        if mine or (said == "failed" and not self.workshop.waiting):
             self.project.keep(wanted=False)
         self._progressed({"event": "starting"} if self.workshop.waiting else None)
+
+    @staticmethod
+    def _number(message: dict[str, Any]) -> int:
+        """Return which run a message is about."""
+        return int(Path(message["run"]).name)
 
     def _tidy(self) -> None:
         """Remove runs that were given up for a later one before they found anything."""

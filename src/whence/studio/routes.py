@@ -67,6 +67,14 @@ class Inference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     settings: Settings | None = None
 
 
+class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Answer a question, or take an answer back; `id` is the question's or the answer's."""
+
+    do: Literal["answer", "withdraw"]
+    id: str
+    value: float | str = ""
+
+
 def routes(studio: Studio) -> list[Route]:
     """Return what can be asked for; every address stands below the token."""
 
@@ -93,6 +101,7 @@ def routes(studio: Studio) -> list[Route]:
         at("/api/project/{project}/walk", _walk, "POST"),
         at("/api/project/{project}/demos", _demos, "POST"),
         at("/api/project/{project}/infer", _infer, "POST"),
+        at("/api/project/{project}/ask", _ask, "POST"),
         at("/api/project/{project}/file/{kind}", _file),
     ]
 
@@ -256,6 +265,15 @@ async def _infer(request: Request, desk: Desk) -> Response:
     elif asked.do == "stop":
         await desk.stop()
     return answered({"settings": desk.project.state.settings})
+
+
+async def _ask(request: Request, desk: Desk) -> Response:
+    asked = await bodies.document(request, Ask)
+    if asked.do == "answer":
+        await desk.reply(asked.id, asked.value)
+    else:
+        await desk.take_back(asked.id)
+    return answered({})
 
 
 async def _file(request: Request, desk: Desk) -> Response:

@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,6 +30,8 @@ from whence.runs.events import Event
 from whence.runs.inference import infer
 from whence.runs.result import Run
 from whence.runs.resuming import load, resume
+from whence.runs.reweighing import worn
+from whence.studio import asking
 from whence.studio.belief import belief_document, machine_parts
 
 CHECKPOINT = 5.0  # seconds
@@ -53,12 +56,14 @@ class Infer(Ask, frozen=True):
     most: int
     rewards: tuple[float, ...]
     minutes: float
+    before: str = ""  # the run whose answers still hold
 
 
 class Resume(Ask, frozen=True):
     """Go on with a run."""
 
     run: str
+    before: str = ""
 
 
 class Open(Ask, frozen=True):
@@ -67,7 +72,22 @@ class Open(Ask, frozen=True):
     run: str
 
 
-Command = Infer | Resume | Open
+class Reply(Ask, frozen=True):
+    """Give a run an answer."""
+
+    run: str
+    question: dict[str, Any]
+    value: float | str
+
+
+class Withdraw(Ask, frozen=True):
+    """Take an answer back."""
+
+    run: str
+    answer: str
+
+
+Command = Infer | Resume | Open | Reply | Withdraw
 
 
 class Worker:
@@ -76,22 +96,31 @@ class Worker:
     def __init__(self, out: IO[bytes]) -> None:
         self._out = out
         self._told = self._drawn = self._looked = 0.0
-        self._saying = self._asked = False
+        self._deaf = self._asked = False
         self.run: Run | None = None
+        self.folder = ""
 
     def say(self, kind: str, **value: Any) -> None:
-        """Write one line, whole."""
-        self._saying = True
-        self._out.write(msgspec.json.encode({"said": kind, **value}) + b"\n")
-        self._out.flush()
-        self._saying = False
-        if self._asked:
+        """Write one line."""
+        with self._whole():
+            self._out.write(msgspec.json.encode({"said": kind, **value}) + b"\n")
+            self._out.flush()
+
+    @contextlib.contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Do something without stopping in the middle of it."""
+        before, self._deaf = self._deaf, True
+        try:
+            yield
+        finally:
+            self._deaf = before
+        if self._asked and not before:
             self._asked = False
             raise KeyboardInterrupt
 
     def interrupt(self, number: int, frame: object) -> None:
-        """Stop at a signal, though not in the middle of a line."""
-        if self._saying:
+        """Stop at a signal, though not in the middle of what must be whole."""
+        if self._deaf:
             self._asked = True
             return
         raise KeyboardInterrupt
@@ -102,9 +131,12 @@ class Worker:
             if isinstance(command, Infer):
                 self._infer(command)
             elif isinstance(command, Resume):
-                self._found(self._resumed(command.run), command.run)
-            else:
+                self._found(self._resumed(command.run), command.run, command.before)
+            elif isinstance(command, Open):
                 self._found(load(command.run), command.run)
+            else:
+                self._answered(command)
+            self.say("idle")
         except WhenceError as error:
             self.say("failed", text=str(error))
         except KeyboardInterrupt:
@@ -128,7 +160,7 @@ class Worker:
             precision=PRECISION,
             on_event=lambda event: self._watch(event, asked.run, mdp),
         )
-        self._found(run, asked.run)
+        self._found(run, asked.run, asked.before)
 
     def _resumed(self, folder: str) -> Run:
         """Go on with a run, as soon as whoever had it has let go of it."""
@@ -147,10 +179,35 @@ class Worker:
             on_event=lambda event: self._watch(event, folder, mdp),
         )
 
-    def _found(self, run: Run, folder: str) -> None:
-        self.run = run
-        self.say("belief", run=folder, belief=belief_document(run, stage="whole"))
-        self.say("finished", run=folder)
+    def _found(self, run: Run, folder: str, before: str = "") -> None:
+        with self._whole():
+            self.run = run if not before else asking.carried(run, before)
+            self.folder = folder
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say what the run believes; then, as long as nobody wants anything, what to ask."""
+        assert self.run is not None
+        belief = belief_document(self.run, stage="whole")
+        self.say("belief", run=self.folder, belief=belief)
+        self.say("finished", run=self.folder)
+        self.say("questions", run=self.folder, questions=asking.questions_document(self.run))
+        if worn(self.run):
+            self.say("progress", event="refreshing", step=0, seconds=0.0, evaluations=0)
+            self.run = self.run.refreshed(progress=False)
+            self._tell()
+
+    def _answered(self, command: Reply | Withdraw) -> None:
+        """Weigh the run by an answer, or without one."""
+        if self.run is None or self.folder != command.run:
+            self.run, self.folder = load(command.run), command.run
+        with self._whole():
+            if isinstance(command, Reply):
+                question = asking.question_of(command.question)
+                self.run = self.run.answered(question, command.value, refresh=False)
+            else:
+                self.run = self.run.withdrawn(command.answer, refresh=False)
+        self._tell()
 
     def _watch(self, event: Event, folder: str, mdp: LabeledMDP) -> None:
         """Say how a run goes on, now and then with the best machine or the sample so far."""

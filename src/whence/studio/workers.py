@@ -101,7 +101,7 @@ class Workshop:
         assert process.stdout is not None
         while line := await process.stdout.readline():
             message: dict[str, Any] = msgspec.json.decode(line)
-            ended = message["said"] in ("finished", "failed", "stopped")
+            ended = message["said"] in ("idle", "failed", "stopped")
             if ended:
                 self.busy = False
             self._heard(message)

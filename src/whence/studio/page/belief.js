@@ -25,6 +25,8 @@ export class Belief {
       $("answer").replaceChildren(count ? "Nothing is inferred yet." : "Nothing is known yet: record a demonstration.");
       $("stage").replaceChildren();
       $("facts").replaceChildren();
+      $("routes").replaceChildren();
+      $("routes-title").hidden = true;
       $("untested").replaceChildren();
       $("machine").replaceChildren();
       return;
@@ -38,8 +40,10 @@ export class Belief {
 
   facts(found) {
     $("facts").replaceChildren(...found.facts.map((fact) => bar(fact.text, fact.probability, fact.stated)));
+    $("routes").replaceChildren(...found.routes.map((route) => bar(route.text, route.probability)));
+    $("routes-title").hidden = !found.routes.length;
     const untested = found.untested.map((text) => h("li", {}, ...marked(text)));
-    $("untested").replaceChildren(...(untested.length ? [h("details", {}, h("summary", {}, `Not put to the test: ${untested.length}`), h("ul", {}, ...untested))] : []));
+    $("untested").replaceChildren(...(untested.length ? [h("details", {}, h("summary", {}, `What cannot be told: ${untested.length}`), h("ul", {}, ...untested))] : []));
   }
 
   machine(svg) {
@@ -117,6 +121,7 @@ function stage(found, digest) {
 
 function words(now) {
   if (now.event === "starting") return "starting…";
+  if (now.event === "refreshing") return "drawing more machines, since the answers leave few…";
   if (now.event === "analysing") return "working out what that means…";
   if (!now.step) return "looking…";
   return `step ${now.step.toLocaleString("en")}, ${now.evaluations.toLocaleString("en")} machines scored in ${now.seconds.toFixed(0)} s`;

@@ -97,7 +97,7 @@ async function refreshBelief() {
   const told = await api.belief(desk.name);
   desk.digest = told.digest;
   belief.show(told.belief, told.digest, desk.demos.count);
-  questions.show(told.questions);
+  questions.show(told.belief, told.digest);
   if (walker.walk) desk.moved();
 }
 
@@ -114,7 +114,6 @@ async function heard(told) {
   if (told.demos || told.settings || told.walk !== undefined) await refresh(true);
   else if (told.belief) await refreshBelief();
   else if (told.progress === null) await refresh(false);
-  if (told.questions) questions.show(told.questions);
 }
 
 function connected(now) {

@@ -30,7 +30,13 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def test_nothing_is_answered_without_the_token(studio: Served) -> None:
-    for path in ("/", "/api/studio", "/page/main.js", "/x" * 8 + "/api/studio", f"/{studio.token}"):
+    for path in (
+        "/",
+        "/api/studio",
+        "/page/main.js",
+        "/x" * 8 + "/api/studio",
+        f"/{studio.token}",
+    ):
         assert studio.raw(path)[0] == 403
     assert studio.raw(f"/{studio.token[:-1]}/api/studio")[0] == 403
     assert studio.raw(f"/{studio.token}x/api/studio")[0] == 403
@@ -48,7 +54,9 @@ def test_this_machine_s_names_are_not(studio: Served) -> None:
         assert studio.ask("api/studio", host=host)[0] == 200
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://{host}", "http://localhost"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "https://{host}", "http://localhost"]
+)
 def test_foreign_origins_are_refused_token_or_not(studio: Served, origin: str) -> None:
     said = origin.format(host=studio.host)
     assert studio.ask("api/new", {"world": "coffee"}, origin=said)[0] == 403

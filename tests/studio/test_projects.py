@@ -117,7 +117,9 @@ def test_demonstrations_that_do_not_fit_are_refused_whole(project: Project) -> N
     assert project.add(Demonstrations.from_episodes([Episode([0, 1], [0])])) == 1
 
 
-@pytest.mark.parametrize("name", ["..", ".", "../x", "a/b", "", "x" * 61, "a\x00b", ".studio.json"])
+@pytest.mark.parametrize(
+    "name", ["..", ".", "../x", "a/b", "", "x" * 61, "a\x00b", ".studio.json"]
+)
 def test_names_that_lead_elsewhere_are_no_projects(tmp_path: Path, name: str) -> None:
     places.create(tmp_path, "house", HOUSE)
     with pytest.raises((FileError, ValueError)):

@@ -26,7 +26,9 @@ def test_a_walk_starts_where_the_world_does_and_reads_what_it_enters() -> None:
 
 
 def test_steps_follow_the_world_s_probabilities() -> None:
-    ends = [walking.stepped(SLIPPERY, walking.begun(SLIPPERY, s), 0).states[1] for s in range(4000)]
+    ends = [
+        walking.stepped(SLIPPERY, walking.begun(SLIPPERY, s), 0).states[1] for s in range(4000)
+    ]
     successors, chances = SLIPPERY.row(4, 0)
     for state, chance in zip(successors.tolist(), chances.tolist(), strict=True):
         error = np.sqrt(chance * (1 - chance) / len(ends))

@@ -116,9 +116,11 @@ def test_an_upload_that_never_ends_is_refused_early(studio: Served) -> None:
     with socket.create_connection(("127.0.0.1", int(studio.host.partition(":")[2]))) as sent:
         head = f"POST /{studio.token}/api/upload?name=a.map HTTP/1.1\r\nHost: {studio.host}\r\n"
         sent.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
-        with pytest.raises(OSError):  # noqa: PT011 (a reset, or a broken pipe)
-            for count in range(16 * LARGE // len(part)):
+        for count in range(16 * LARGE // len(part)):  # noqa: B007 (how far it got)
+            try:
                 sent.sendall(part)
+            except OSError:  # a reset, or a broken pipe
+                break
     assert count * len(part) < 4 * LARGE
     assert studio.ask("api/studio")[0] == 200
 

@@ -160,20 +160,16 @@ def test_inference_and_answers_change_the_facts(studio: Served, context: Any) ->
     assert len(Demonstrations.load(out / "demos.jsonl", LabeledMDP.load(out / "world.map"))) == 1
 
 
-def test_a_bad_file_is_told_of_and_nothing_is_lost(
-    studio: Served, context: Any, tmp_path: Path
-) -> None:
+def test_a_bad_file_is_told_of_and_nothing_is_lost(studio: Served, context: Any) -> None:
     person = Person(context, at(studio, project(studio, TINY, "bad")))
     person.sees("#where", "the start")
     person.press("ArrowRight")
     person.sees("#where", "after 1 step")
-    bad = tmp_path / "<b>bad</b>.jsonl"
-    bad.write_text('{"states": [2, 9], "actions": [1]}\n')
     drop = """([name, text]) => { const data = new DataTransfer();
         data.items.add(new File([text], name));
         dispatchEvent(new DragEvent("drop", {dataTransfer: data, cancelable: true})); }"""
-    person.page.evaluate(drop, [bad.name, bad.read_text()])
-    person.sees("#notice", "<b>bad</b>.jsonl was not taken in; nothing else has changed.")
+    person.page.evaluate(drop, ["<b>bad<b>.jsonl", '{"states": [2, 9], "actions": [1]}\n'])
+    person.sees("#notice", "<b>bad<b>.jsonl was not taken in; nothing else has changed.")
     person.sees("#notice", "state 9")
     assert person.page.locator("#notice b").count() == 0
     person.sees("#where", "after 1 step")

@@ -103,7 +103,7 @@ async function refreshBelief() {
 
 async function refresh(walkToo) {
   const told = await api.project(desk.name, desk.who);
-  if (walkToo && walker.ahead === 0 && told.walk.revision !== walker.walk.revision) walker.show(told.walk, true);
+  if (walkToo && walker.ahead === 0 && told.walk.revision > walker.walk.revision) walker.show(told.walk, true);
   await settle(told);
 }
 
@@ -111,7 +111,9 @@ async function refresh(walkToo) {
 async function heard(told) {
   if ("progress" in told) belief.progress(told.progress, told.trouble);
   if ("trouble" in told) notice(`Inference failed: ${told.trouble}`);
-  if (told.demos || told.settings || told.walk !== undefined) await refresh(true);
+  if (told.walk !== undefined) await walker.waiting; // most are this tab's own
+  const walked = told.walk !== undefined && told.walk > walker.walk.revision;
+  if (told.demos || told.settings || walked) await refresh(true);
   else if (told.belief) await refreshBelief();
   else if (told.progress === null) await refresh(false);
 }

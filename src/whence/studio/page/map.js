@@ -1,6 +1,6 @@
 // The world, drawn, with who walks in it. The drawing is the studio's; what moves is added here.
 
-import { $, drawing, s } from "./dom.js";
+import { $, drawing, h, s } from "./dom.js";
 
 const LEAST = 17; // pixels of a place on the screen, below which a part of the map is shown
 
@@ -35,6 +35,7 @@ export class WorldMap {
       if (state !== null) chosen(state);
     });
     this.box.append(this.svg);
+    $("legend").replaceChildren(...world.alphabet.map((symbol, at) => legend(symbol, world.colours[at])));
     this.at = 0;
     new ResizeObserver(() => this.look()).observe(this.box);
   }
@@ -125,16 +126,24 @@ export class WorldMap {
     const whole = Math.min(wide / width, tall / height, 1.25);
     const best = Math.max(whole, LEAST / this.world.unit);
     const scale = Math.min(4, Math.max(whole, best * 1.5 ** this.zoom));
-    const [w, h] = [Math.min(width, wide / scale), Math.min(height, tall / scale)];
+    const [w, tallest] = [Math.min(width, wide / scale), Math.min(height, tall / scale)];
     const [x, y] = this.world.points[state];
     const left = Math.max(0, Math.min(width - w, x - w / 2));
-    const top = Math.max(0, Math.min(height - h, y - h / 2));
-    this.svg.setAttribute("viewBox", `${left.toFixed(1)} ${top.toFixed(1)} ${w.toFixed(1)} ${h.toFixed(1)}`);
-    this.svg.style.height = `${(h * scale).toFixed(0)}px`;
+    const top = Math.max(0, Math.min(height - tallest, y - tallest / 2));
+    $("legend").hidden = w >= width && tallest >= height; // the whole drawing has one of its own
+    this.svg.setAttribute("viewBox", `${left.toFixed(1)} ${top.toFixed(1)} ${w.toFixed(1)} ${tallest.toFixed(1)}`);
+    this.svg.style.height = `${(tallest * scale).toFixed(0)}px`;
   }
 
   zoomed(by) {
     this.zoom = Math.max(-6, Math.min(6, this.zoom + by));
     this.look();
   }
+}
+
+function legend(symbol, colour) {
+  const swatch = h("span", { class: "swatch" });
+  swatch.style.background = colour;
+  swatch.style.opacity = 1;
+  return h("li", {}, swatch, symbol);
 }

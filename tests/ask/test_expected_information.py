@@ -48,8 +48,8 @@ def _polynomial(machine: Machine, question: Question, answer: object) -> Polynom
     """Return the probability of an answer as a polynomial of the error rate."""
     if question.kind == "sequence":
         if _pays(machine, question.labels[0])[-1] == answer:
-            return Polynomial([1, -1])
-        return Polynomial([0, 1 / (len(question.answers) - 1)])
+            return Polynomial([1.0, -1.0])
+        return Polynomial([0.0, 1 / (len(question.answers) - 1)])
     one, other = (sum(_pays(machine, word)) for word in question.labels)
     first = 1 / (1 + math.exp(-question.rationality * (one - other)))
     right = first if answer == "first" else 1 - first
@@ -59,7 +59,7 @@ def _polynomial(machine: Machine, question: Question, answer: object) -> Polynom
 def _mean(polynomial: Polynomial) -> float:
     """Return the mean over e ~ Beta(A, B), from the moments of that distribution."""
     moments = [math.prod((A + i) / (A + B + i) for i in range(k)) for k in range(30)]
-    return math.fsum(c * m for c, m in zip(polynomial.coef, moments, strict=False))
+    return float(np.dot(polynomial.coef, moments[: len(polynomial.coef)]))
 
 
 def _information(joint: dict[tuple[int, object], float]) -> float:
@@ -94,7 +94,9 @@ def test_finite_questions_tell_what_a_sum_over_all_answers_says(seed: int) -> No
     chance = answers_likely(question, ("a", "b"), *tables).at(term.errors(*tables)[:, 0])
     found = Aim(posterior, fact).of_answers(chance)
 
-    joint = {(f, a): 0.0 for f in set(fact.tolist()) for a in question.answers}
+    joint: dict[tuple[int, object], float] = {
+        (f, a): 0.0 for f in set(fact.tolist()) for a in question.answers
+    }
     for k in range(count):
         machine = tables[0][k], tables[1][k]
         before = math.prod(

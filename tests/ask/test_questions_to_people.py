@@ -133,7 +133,7 @@ def test_arguments_are_checked() -> None:
         ({"seconds": {"sequence": 0}}, "seconds of a sequence are 0"),
     ):
         with pytest.raises(ArgumentError, match=message):
-            questions(run(), **said)  # type: ignore[arg-type]
+            questions(run(), **said)
     with pytest.raises(ArgumentError, match="'annealing' gives no probabilities"):
         questions(small.infer("annealing"))
 

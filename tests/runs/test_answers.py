@@ -15,7 +15,9 @@ import whence
 from runs import small
 from whence.ask import Answer, Question
 from whence.errors import ArgumentError, DemonstrationsError, FileError, FormatError
+from whence.likelihood.answers import AnswerTerm
 from whence.runs import inference, lock, reweighing
+from whence.search.census import Census, weigh
 
 SEQUENCE = Question("sequence", "?", 0.1, 6.0, answers=(0.0, 1.0), labels=(("b",),))
 PREFERENCE = Question(
@@ -190,3 +192,26 @@ def test_questions_survive_json() -> None:
         assert Question.of(msgspec.json.decode(text)) == question
     with pytest.raises(ArgumentError, match="no question: KeyError"):
         Question.of({"kind": "sequence"})
+
+
+def test_every_way_to_score_a_machine_counts_the_answers() -> None:
+    mdp = small.world()
+    demos = small.demonstrations(mdp)
+    run = whence.infer(mdp, demos, states=2, method="exhaustive", discount=(0.8, 0.9))
+    told = (Answer("1", SEQUENCE, 1.0), Answer("2", PREFERENCE, "first"))
+    plain, asked = run.job.problem(1), replace(run.job, answers=told).problem(1)
+    rng = np.random.default_rng(0)
+    machines = plain.target().space.sample(rng, 20)
+    experts = plain.unknowns.sample(rng, 20)
+    tables = machines.tables(plain.target().space.levels)
+    expected = AnswerTerm(told, ("a", "b"))(*tables)
+    assert np.ptp(expected) > 1
+    for score in (
+        lambda problem: problem.posteriors[0].log_likelihood(*tables),
+        lambda problem: problem.of_machines("exhaustive").log_likelihood(*tables),
+        lambda problem: problem.target().log_likelihood(machines, experts),
+        lambda problem: (
+            weigh(problem.target(), Census(machines, experts.discount), np.ones(20)).log_likelihood
+        ),
+    ):
+        assert score(asked) - score(plain) == pytest.approx(expected, abs=1e-9)

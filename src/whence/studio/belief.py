@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from whence._arrays import Bools, Ints
 from whence.analysis.claims import KINDS
 from whence.drawing import machine_svg
 from whence.drawing.places import MOST_PLACES
 from whence.drawing.ways import HUGE
-from whence.errors import WhenceWarning
+from whence.likelihood.compiled import compiled_q
+from whence.model.expert import best_actions
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.model.product import restricted
-from whence.planning.policies import plan
 from whence.runs.posterior_document import facts_document, open_questions_document
 from whence.runs.result import Run
 from whence.studio.asking import answers_document
+from whence.studio.walking import usual_successors
 
 MOST_FACTS, MOST_OPEN, MOST_ROUTES = 12, 6, 5
 LONG_FACT = 240  # characters
@@ -77,19 +78,15 @@ def _arrows(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> list[li
     )
     if not drawn:
         return []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", WhenceWarning)
-        policy = plan(mdp, restricted(machine, mdp), discount).probabilities
-    return [_best_moves(mdp, policy[memory]) for memory in range(len(policy))]
+    best = best_actions(compiled_q(mdp, restricted(machine, mdp), discount))
+    return [_moves(mdp, usual_successors(mdp), best[memory]) for memory in range(len(best))]
 
 
-def _best_moves(mdp: LabeledMDP, policy: np.typing.NDArray[np.float64]) -> list[list[int]]:
-    top = policy.max(axis=1)
-    least = np.where(mdp.available, policy, top[:, None]).min(axis=1)
-    found = set()
-    for state in np.flatnonzero(top > least + 1e-9).tolist():
-        for action in np.flatnonzero(policy[state] >= top[state] - 1e-9).tolist():
-            successors, chances = mdp.row(state, action)
-            if len(successors):
-                found.add((state, int(successors[chances.argmax()])))
-    return [[state, then] for state, then in sorted(found) if state != then]
+def _moves(mdp: LabeledMDP, usual: Ints, best: Bools) -> list[list[int]]:
+    """Return [state, next] of best actions, bool[S, A], where these are not all there are."""
+    telling = (best != mdp.available).any(axis=1)
+    state, action = np.nonzero(best & telling[:, None])
+    then = usual[state, action]
+    pairs = np.unique(np.column_stack([state, then])[state != then], axis=0)
+    found: list[list[int]] = pairs.tolist()
+    return found

@@ -108,7 +108,7 @@ export function bar(text, share, strong = false) {
   const inner = h("i");
   inner.style.width = `${100 * share}%`;
   const meter = h("span", { class: "meter", role: "img", "aria-label": percent(share) }, inner);
-  return h("li", { class: strong ? "stated" : null }, h("span", {}, ...marked(text)), meter, h("span", { class: "share" }, percent(share)));
+  return h("li", { class: strong ? "stated" : null }, h("span", { class: "told", title: text }, ...marked(text)), meter, h("span", { class: "share" }, percent(share)));
 }
 
 function stage(found, digest) {

@@ -34,6 +34,7 @@ export class Questions {
     $("question").replaceChildren(
       h("p", {}, ...marked(question.text)),
       ...(question.settles ? [h("p", { class: "note" }, "Would settle: ", ...marked(question.settles))] : []),
+      ...(question.executions.length ? [h("p", { class: "note" }, shownOnMap(question))] : []),
       h("div", { class: "tools" }, ...this.choices(question), ...more),
     );
     const [first, second] = question.executions.map((each) => each.states);
@@ -45,7 +46,7 @@ export class Questions {
       const on = { click: () => this.walker.startAt(question.state, question.labels[0]).then(() => $("map").focus()) };
       return [h("button", { type: "button", class: "main", on }, "Walk from there")];
     }
-    const named = { first: "The first (dotted)", second: "The second (dashed)" };
+    const named = { first: "The first", second: "The second" };
     return question.answers.map((value, at) => {
       const text = named[value] || `It pays ${value}`;
       const chance = ` (expected: ${percent(question.chances[at])})`;
@@ -76,4 +77,10 @@ export class Questions {
     const on = { click: () => api.trying(() => api.question(this.desk.name, { do: "withdraw", id: answer.id })) };
     return h("li", {}, text, h("button", { type: "button", "aria-label": `Withdraw the answer to: ${answer.text}`, on }, "Withdraw"));
   }
+}
+
+function shownOnMap(question) {
+  return question.executions.length === 1
+    ? "The dotted line on the map is one way in which that happens."
+    : "The dotted line on the map shows the first, the dashed one the second.";
 }

@@ -38,7 +38,7 @@ def test_a_machine_answers_and_its_answers_are_kept_and_withdrawn(
     out = capsys.readouterr().out
     assert "2. " in out
     assert "(withdrawn)" in out
-    assert "2 answers, of which" in out
+    assert "2 answers; " in out
     assert cli.run(["ask", str(folder), "--list", "--json"]) == 0
     told = msgspec.json.decode(capsys.readouterr().out)
     assert [each["withdrawn"] for each in told["answers"]] == [False, True, False]

@@ -129,8 +129,8 @@ def _tell(run: Run, out: Output) -> None:
     standing = sum(not each.withdrawn for each in run.answers)
     if standing:
         out.show(
-            f"{standing} answers, of which {rate.mean:.0%} (± {rate.deviation:.0%}) are expected "
-            "to be wrong"
+            f"{standing} answer{'s' * (standing > 1)}; {rate.mean:.0%} (± {rate.deviation:.0%}) "
+            "of answers are expected to be wrong"
         )
     for doubt in run.doubts:
         out.warn(doubt)

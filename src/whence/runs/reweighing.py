@@ -41,12 +41,17 @@ def with_answers(basis: Run, answers: Sequence[Answer], threads: int | None = No
         answers: all that were given, those withdrawn among them.
         threads: how many to use.
     """
+    found = weighed(basis, answers)
+    return found if found.sampled is None else _told(found, threads)
+
+
+def weighed(basis: Run, answers: Sequence[Answer]) -> Run:
+    """Return a run with the draws and the sample that answers make, and all else of its basis."""
     given = standing(answers)
     before = {each.id for each in basis.job.answers}
     if before == {each.id for each in given}:
         return replace(basis, answers=tuple(answers), sampled=None)
     draws = drawn_of(basis)
-    job = replace(basis.job, answers=given)
     log_ratio = log_ratios(basis, given) / basis.temperature
     if not np.isfinite(log_ratio[draws.weight > 0]).any():
         raise ArgumentError(
@@ -61,7 +66,11 @@ def with_answers(basis: Run, answers: Sequence[Answer], threads: int | None = No
         weight=weight / weight.sum(),
         log_likelihood=draws.log_likelihood + log_ratio * basis.temperature,
     )
-    return _told(basis, replace(basis, job=job, answers=tuple(answers)), fresh, threads)
+    job, alphabet = replace(basis.job, answers=given), sample_of(basis).alphabet
+    sample = PosteriorSample.from_draws(list(job.pairs), fresh, alphabet)
+    return replace(
+        basis, job=job, answers=tuple(answers), draws=fresh, posterior=sample, sampled=basis
+    )
 
 
 def log_ratios(basis: Run, given: Sequence[Answer]) -> Floats:
@@ -123,11 +132,10 @@ def _steps(basis: Run, some: Sequence[Answer]) -> Floats:
     return result
 
 
-def _told(basis: Run, run: Run, draws: Draws, threads: int | None) -> Run:
+def _told(run: Run, threads: int | None) -> Run:
     """Return a run with all that follows from its new weights."""
     problem = run.job.problem(threads, "cpu")
-    worlds = list(problem.posteriors[0].worlds)
-    sample = PosteriorSample.from_draws(worlds, draws, problem.posteriors[0].alphabet)
+    sample, draws = sample_of(run), drawn_of(run)
     expert = _expert(sample, draws)
     place = problem.unknowns.discounts.index(expert.discount)
     posterior = problem.posteriors[place].of_expert(expert)
@@ -141,15 +149,12 @@ def _told(basis: Run, run: Run, draws: Draws, threads: int | None) -> Run:
         log_likelihood=likelihood,
         log_prior=prior,
         expert=expert,
-        draws=draws,
-        posterior=sample,
         certainty=arrow_certainty(posterior, machine, sample),
         open_questions=open_questions(sample, expert=expert),
         exact=None,
         log_evidence={},
-        sampled=basis,
     )
-    return replace(told, doubts=(*basis.doubts, *_doubts(told)))
+    return replace(told, doubts=(*run.doubts, *_doubts(told)))
 
 
 def _doubts(run: Run) -> list[str]:

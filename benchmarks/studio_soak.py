@@ -211,7 +211,7 @@ def latency(studio: Served) -> bool:
 def story(studio: Served) -> bool:
     """Walk one demonstration where the studio asks for one; returns whether it settles `o`."""
     world = whence.worlds.coffee((2, 1))
-    demos = whence.simulate(world.mdp, world.task, world.expert, episodes=20, length=40, seed=0)
+    demos = whence.simulate(world.mdp, world.task, world.expert, episodes=8, length=40, seed=0)
     for name, write in (("story.map", world.mdp.save), ("story.jsonl", demos.save)):
         write(studio.folder.parent / name)
     data = (studio.folder.parent / "story.map").read_bytes()
@@ -225,7 +225,7 @@ def story(studio: Served) -> bool:
         starts = [each["start"] for each in before["open"] if each["start"] is not None]
         print("asked for:", [(each["labels"], each["start_name"]) for each in before["open"]])
         walk_there(studio, opened, world, starts[0])
-        until(lambda: opened.inner_text("#stage").startswith("Inferred from 21 "))
+        until(lambda: opened.inner_text("#stage").startswith("Inferred from 9 "))
         after = belief(studio)
     print("after:", after["answer"])
     left = [each["labels"] for each in after["open"]]

@@ -278,7 +278,7 @@ async def _ask(request: Request, desk: Desk) -> Response:
 
 async def _file(request: Request, desk: Desk) -> Response:
     kind = request.path_params["kind"]
-    file = await desk.act(downloads.content, desk.project, kind)
+    file = await anyio.to_thread.run_sync(downloads.content, desk.project, kind)
 
     async def parts() -> AsyncIterator[bytes]:
         with file:

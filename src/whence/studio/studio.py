@@ -53,9 +53,9 @@ class Studio:
             for name, desk in self._desks.items()
             if name != but and not desk.audience.listeners and not desk.workshop.busy
         ]
-        for desk in idle[: max(0, len(self._desks) - AT_WORK)]:
+        running = sum(desk.workshop.running for desk in self._desks.values())
+        for desk in idle[: max(0, running - AT_WORK)]:
             await desk.close()
-            del self._desks[desk.project.name]
 
     async def document(self) -> dict[str, Any]:
         """Return what there is, for the page."""

@@ -36,6 +36,11 @@ class Workshop:
         self.busy = False
 
     @property
+    def running(self) -> bool:
+        """Whether there is a process."""
+        return self._process is not None and self._process.returncode is None
+
+    @property
     def waiting(self) -> bool:
         """Whether there is something to do next."""
         return self._next is not None
@@ -56,7 +61,10 @@ class Workshop:
         self._stopping = True  # a second signal would not wait for the end of a step
         if process is not None and process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
-                process.send_signal(signal.SIGINT)
+                if os.name == "posix":
+                    process.send_signal(signal.SIGINT)
+                else:
+                    process.terminate()  # the next command starts another
 
     async def close(self) -> None:
         """End the process: it keeps where it stands, and goes."""

@@ -225,9 +225,13 @@ function wire() {
   on("leave-editor", "click", () => (desk.name ? screen("desk") : showStart()));
   on("to-desk", "click", () => screen("desk"));
   on("notice-close", "click", closeNotice);
+  on("skip", "click", (event) => {
+    event.preventDefault();
+    $("map").focus();
+  });
   addEventListener("hashchange", () => {
     const name = decodeURIComponent(location.hash.slice(1));
-    if (name && name !== desk.name && name !== "walk") api.trying(() => open(name));
+    if (name && name !== desk.name) api.trying(() => open(name));
   });
   drops();
 }

@@ -216,21 +216,30 @@ def story(studio: Served) -> bool:
         write(studio.folder.parent / name)
     data = (studio.folder.parent / "story.map").read_bytes()
     studio.ask("api/upload?name=story.map", data)
+    settings = {"least": 3, "most": 3, "rewards": [0, 1], "minutes": 9, "auto": True}
+    studio.ask("api/project/story/infer", {"do": "settings", "settings": settings})
     lines = (studio.folder.parent / "story.jsonl").read_bytes()
     studio.ask("api/upload?name=story.jsonl&project=story", lines)
     with page(f"http://{studio.host}/{studio.token}/#story") as opened:
         until(lambda: opened.inner_text("#stage").startswith("Inferred"))
+        until(lambda: belief(studio)["questions"] is not None)
         before = belief(studio)
-        print("before:", before["answer"])
-        starts = [each["start"] for each in before["open"] if each["start"] is not None]
-        print("asked for:", [(each["labels"], each["start_name"]) for each in before["open"]])
-        walk_there(studio, opened, world, starts[0])
+        print("before:", before["answer"], paid(studio, before))
+        asked = [each for each in before["questions"] if each["kind"] == "demonstration"]
+        print("asked for:", [each["text"] for each in asked])
+        walk_there(studio, opened, world, asked[0]["state"])
         until(lambda: opened.inner_text("#stage").startswith("Inferred from 9 "))
         after = belief(studio)
-    print("after:", after["answer"])
-    left = [each["labels"] for each in after["open"]]
-    print("still open:", left)
-    return ["o"] not in left
+    pays = paid(studio, after)
+    print("after:", after["answer"], pays)
+    return pays.get(0.0, 0.0) > 0.95
+
+
+def paid(studio: Served, found: dict[str, Any]) -> dict[float, float]:
+    """Return what `o` pays at the beginning, with probabilities; the truth is 0."""
+    run = whence.load(studio.folder / "story" / "runs" / str(found["run"]))
+    assert run.posterior is not None
+    return dict(run.posterior.pays("o"))
 
 
 def belief(studio: Served) -> dict[str, Any]:

@@ -7,7 +7,8 @@ the resident memory of the studio and of its worker each minute; it fails where 
 lies more than five percent above the second. `attacks` opens 1,000 connections that say nothing,
 then sends requests as fast as they go for ten seconds, then a gigabyte. `latency` measures, in a
 browser, a key press to the drawn step on coffee and on 50 by 50 cells. `story` gives the studio
-demonstrations of coffee from (2, 1), walks one more where it asks for one, and says what is
+demonstrations of coffee from (2, 1), walks one more from where it says that
+one would tell what `o` pays, and says what is
 believed before and after. `pictures` makes those of the documentation, in docs/images.
 """
 
@@ -209,7 +210,7 @@ def latency(studio: Served) -> bool:
 
 
 def story(studio: Served) -> bool:
-    """Walk one demonstration where the studio asks for one; returns whether it settles `o`."""
+    """Walk one demonstration from where the studio says; returns whether it settles `o`."""
     world = whence.worlds.coffee((2, 1))
     demos = whence.simulate(world.mdp, world.task, world.expert, episodes=8, length=40, seed=0)
     for name, write in (("story.map", world.mdp.save), ("story.jsonl", demos.save)):
@@ -227,7 +228,9 @@ def story(studio: Served) -> bool:
         print("before:", before["answer"], paid(studio, before))
         asked = [each for each in before["questions"] if each["kind"] == "demonstration"]
         print("asked for:", [each["text"] for each in asked])
-        walk_there(studio, opened, world, asked[0]["state"])
+        told = [each for each in before["open"] if each["labels"] == ["o"]]
+        print("would tell what `o` pays:", [each["start_name"] for each in told])
+        walk_there(studio, opened, world, told[0]["start"])
         until(lambda: opened.inner_text("#stage").startswith("Inferred from 9 "))
         after = belief(studio)
     pays = paid(studio, after)

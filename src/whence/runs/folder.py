@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from whence import _files as files
+from whence.errors import FileError
 from whence.io import arrays
 from whence.runs.posterior_document import (
     arrows_document,
@@ -53,6 +54,19 @@ def discard(folder: Path) -> None:
     files.remove(files.own(folder, RESULT))
 
 
+def level_notes(folder: Path) -> tuple[str, ...] | None:
+    """Return what a finished run says of other levels of rewards; None where it is not kept."""
+    try:
+        found = msgspec.json.decode(files.read_bytes(files.own(folder, RESULT)), type=_Kept)
+    except (FileError, msgspec.MsgspecError):
+        return None
+    return found.level_notes
+
+
+class _Kept(msgspec.Struct):
+    level_notes: tuple[str, ...]
+
+
 def result_document(run: Run) -> dict[str, Any]:
     """Return what a run found, for JSON: null stands for minus infinity."""
     return {
@@ -70,6 +84,7 @@ def result_document(run: Run) -> dict[str, Any]:
         "acceptance": float(run.trace.accepted.mean()) if run.trace.accepted.size else None,
         "doubts": list(run.doubts),
         "notes": list(run.notes),
+        "level_notes": list(run.level_notes),
         "posterior": posterior_document(run),
         "arrows": arrows_document(run),
         "telling": open_questions_document(run),

@@ -30,13 +30,19 @@ def finished(search: Search, first: str) -> Run:
     return run
 
 
-def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
+def result(
+    search: Search,
+    stopped: str,
+    seconds: float | None = None,
+    level_notes: tuple[str, ...] | None = None,
+) -> Run:
     """Return what a search has found so far.
 
     Args:
         search: the job and where it stands.
         stopped: why it ended.
         seconds: what it took; by default until now.
+        level_notes: what is known of other levels of rewards; worked out by default.
     """
     began = time.perf_counter()
     job, walk, problem = search.job, search.walk, search.problem
@@ -57,6 +63,8 @@ def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
     )
     certainty = () if sample is None else arrow_certainty(posterior, machine, sample)
     questions = () if sample is None else open_questions(sample, expert=expert)
+    if level_notes is None:
+        level_notes = tuple(notes_of_levels(posterior, machine))
     return Run(
         best=machine,
         score=log_likelihood / posterior.temperature + log_prior,
@@ -78,7 +86,7 @@ def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
         open_questions=questions,
         exact=finding.exact if found.rough is None else None,
         log_evidence=dict(finding.log_evidence) if found.rough is None else {},
-        level_notes=tuple(notes_of_levels(posterior, machine)),
+        level_notes=level_notes,
         manifest=None if search.keeper is None else search.keeper.manifest,
     )
 

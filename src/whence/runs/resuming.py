@@ -91,7 +91,10 @@ def load(folder: str | os.PathLike[str], *, threads: int | None = None) -> Run:
 
 def _ended(search: Search, header: checkpoints.Header) -> Run:
     """Return what a run has found, without going on."""
-    return result(search, header.stopped or "unfinished", header.seconds)
+    kept = None
+    if header.stopped is not None and search.keeper is not None:
+        kept = results.level_notes(search.keeper.folder)
+    return result(search, header.stopped or "unfinished", header.seconds, kept)
 
 
 def _kept_job(kept: Keeper) -> tuple[Job, checkpoints.Found | None]:

@@ -38,6 +38,7 @@ LEAST_EPISODES = 5
 MOST_STEPS = 5_000  # of tempering on the training episodes
 MINUTES = 5.0
 MARKOV_STEPS = 1_500
+MARKOV_FEW = 128  # machines of one state up to which all of them are scored instead
 MOST_CHANGES = 600  # states times levels up to which a reward per state is sought
 
 Pairs = Sequence[tuple[LabeledMDP, Demonstrations]]
@@ -202,6 +203,8 @@ def _markovian(run: Run, training: Pairs, **how: Any) -> Run:
     Alpha and lapse are fitted along even where the run assumed them: those of a machine with
     memory would make a reward without memory look worse than it is.
     """
+    few = len(run.rewards) ** len(run.best.alphabet) <= MARKOV_FEW
+    search: dict[str, Any] = {"method": "exhaustive"} if few else {"steps": MARKOV_STEPS}
     return infer(
         training,
         states=1,
@@ -210,8 +213,8 @@ def _markovian(run: Run, training: Pairs, **how: Any) -> Run:
         rewards=run.rewards,
         prior=run.prior,
         seed=run.seed,
-        steps=MARKOV_STEPS,
         endings=run.job.endings,
+        **search,
         **how,
     )
 

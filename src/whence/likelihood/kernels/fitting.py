@@ -271,6 +271,24 @@ def _climb(rows, few, few_scale, scale, prior, free, start, desk, out):
     _copy(found, out[2:])
 
 
+@part
+def rows_used(counts, used):
+    """Write the rows of which an action was taken, and return their number.
+
+    Args:
+        counts: float64[R, A], how often each action was taken.
+        used: int64[R], written.
+    """
+    size = 0
+    for row in range(counts.shape[0]):
+        for a in range(counts.shape[1]):
+            if counts[row, a] > 0.0:
+                used[size] = row
+                size += 1
+                break
+    return size
+
+
 @kernel
 def fit_machines(q, counts, most_rows, prior, free, start, out):
     """Write the expert that fits each machine best, a prior over experts counted.
@@ -289,13 +307,7 @@ def fit_machines(q, counts, most_rows, prior, free, start, out):
     """
     used, desk = np.zeros(q.shape[1], dtype=np.int64), np.zeros((6, 6))
     for b in range(q.shape[0]):
-        size = 0
-        for row in range(q.shape[1]):
-            for a in range(q.shape[2]):
-                if counts[b, row, a] > 0.0:
-                    used[size] = row
-                    size += 1
-                    break
+        size = rows_used(counts[b], used)
         every = max((size + most_rows - 1) // most_rows, 1)
         chosen = used[:size:every]
         first = chosen[:: max(len(chosen) // SCANNED, 1)]

@@ -14,7 +14,7 @@ import numpy as np
 
 from whence.likelihood.kernels.compiling import kernel, maker, part
 from whence.likelihood.kernels.constants import SMALLEST
-from whence.likelihood.kernels.fitting import gathered, weigh
+from whence.likelihood.kernels.fitting import gathered, rows_used, weigh
 from whence.likelihood.kernels.functions import logarithms
 
 SLANT = 3.0  # deviations up to which lines follow the slant of a peak
@@ -157,13 +157,7 @@ def integrate_machines(q, counts, places, roots, beta, prior, free, spacing, cut
     """
     used = np.zeros(q.shape[1], dtype=np.int64)
     for b in range(q.shape[0]):
-        size = 0
-        for row in range(q.shape[1]):
-            for a in range(q.shape[2]):
-                if counts[b, row, a] > 0.0:
-                    used[size] = row
-                    size += 1
-                    break
+        size = rows_used(counts[b], used)
         rows = gathered(q[b], counts[b], used[:size])
         out[b, 0], out[b, 1] = _integral(
             rows, places[b], roots[b], beta, prior, free, spacing, cut, nodes

@@ -276,7 +276,7 @@ def _machines(alphabet: tuple[str, ...], members: Members) -> tuple[RewardMachin
 def _exactness(draws: Draws, classes: Ints, n_classes: int) -> Frequencies:
     if draws.exact:
         return Frequencies(np.zeros(n_classes), math.inf, None)
-    return frequencies(classes, draws.ladder, n_classes)
+    return frequencies(classes, draws.ladder, n_classes, draws.weight)
 
 
 def _distribution(totals: Floats, weight: Floats) -> dict[float, float]:

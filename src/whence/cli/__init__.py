@@ -29,6 +29,7 @@ STORY = (
     "infer",
     "resume",
     "status",
+    "ask",
     "report",
     "evaluate",
     "show",

@@ -94,9 +94,8 @@ class Integrated:
         )
         mean = np.logaddexp.reduce(each, axis=0) - math.log(len(each))
         result = self.temperature * mean[owner]
-        endings = self.posteriors[0].ending_term
-        if endings is not None and self._fitter is not None:
-            result = result + endings(*tables)
+        if self._fitter is not None:
+            result = result + self.posteriors[0].beside_steps(*tables)
         return np.asarray(result)
 
     def experts(self, transitions: Ints, rewards: Floats) -> tuple[list[Expert], Floats]:

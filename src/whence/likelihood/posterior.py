@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from whence._arrays import Floats, Ints
+from whence.likelihood.answers import of_answers
 from whence.likelihood.cache import bands, keys_of, shared
 from whence.likelihood.compiled import canonical_tables, readable
 from whence.likelihood.endings import (
@@ -31,6 +32,7 @@ from whence.likelihood.given import Worlds as Worlds
 from whence.likelihood.given import checked_experts, checked_tables, positive, world_pairs
 from whence.likelihood.reference import endings_by_episode
 from whence.likelihood.steps import steps
+from whence.model.asking import Answer
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
@@ -86,6 +88,7 @@ class Posterior:
         threads: int | None = None,
         endings: str = "ignore",
         device: str = CPU,
+        answers: Sequence[Answer] = (),
     ) -> None:
         """Compile the demonstrations.
 
@@ -101,6 +104,7 @@ class Posterior:
             endings: `ignore`, or `task`: episodes end because the task is over, which adds to
                 the log likelihood; see `whence.likelihood.endings`.
             device: `cpu`, or `cuda`: a graphics card scores.
+            answers: to questions, but for demonstrations; see `whence.likelihood.answers`.
         """
         pairs = world_pairs(mdp, demos)
         self.worlds = tuple(pairs)
@@ -126,6 +130,8 @@ class Posterior:
         self._remembered: dict[bytes, float] = {}
         self.endings = checked_endings(endings)
         self.ending_term = self._endings() if endings == TASK else None
+        self.answers = tuple(answers)
+        self.answer_term = of_answers(self.answers, self.alphabet)
 
     def _endings(self) -> EndingTerm:
         """Return what endings add, over all worlds."""
@@ -180,10 +186,14 @@ class Posterior:
         of_world = self._of_world if remember else self._of_world_afresh
         for number in range(len(self.engines)):
             result += of_world(number, tables, experts, allowed)
-        if self.ending_term is not None:
-            result += self.ending_term(*tables)
+        result += self.beside_steps(*tables)
         self._count(seconds=time.perf_counter() - began)
         return result
+
+    def beside_steps(self, transitions: Ints, rewards: Floats) -> Floats:
+        """Return float64[B]: what endings and answers add, of machines [B, n, m] alone."""
+        terms = [term for term in (self.ending_term, self.answer_term) if term is not None]
+        return sum((term(transitions, rewards) for term in terms), np.zeros(len(transitions)))
 
     def of_expert(self, expert: Expert) -> Posterior:
         """Return the same posterior for another expert; at another discount it starts afresh."""
@@ -214,6 +224,7 @@ class Posterior:
             threads=self.engines[0].threads,
             endings=self.endings,
             device=self.device,
+            answers=self.answers,
         )
 
     def forget(self) -> None:

@@ -63,8 +63,7 @@ class Solved:
         for some in self.pieces(len(keys), tables[0].shape[1]):
             q, counts = self.rows(tables, discount, keys, some)
             weigh_experts(q, counts, alpha[some], lapse[some], result[some])
-        term = self.posteriors[0].ending_term
-        return result if term is None else result + term(transitions, rewards)
+        return result + self.posteriors[0].beside_steps(transitions, rewards)
 
     def keyed(
         self, transitions: Ints, rewards: Floats, discount: Ints

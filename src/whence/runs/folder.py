@@ -44,6 +44,12 @@ def write(folder: Path, run: Run) -> None:
     files.write_bytes(files.own(folder, RESULT), _json(result_document(run)))
 
 
+def write_told(folder: Path, run: Run) -> None:
+    """Write what answers make of a run; what was drawn stays as it is."""
+    run.best.save(files.own(folder, BEST))
+    files.write_bytes(files.own(folder, RESULT), _json(result_document(run)))
+
+
 def complete(folder: Path) -> bool:
     """Whether all that a run found was written."""
     return (folder / RESULT).is_file()

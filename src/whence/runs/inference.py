@@ -139,27 +139,36 @@ def infer(
     if folder is not None:
         keeper.check_free(folder)
     with watching.telling(progress, on_event) as tell:
-        return _carried_out(
+        return carried_out(
             job, checked_threads(threads), tell, folder,
             lambda where: keeper.created(where, job, names, command, checkpoint),
         )  # fmt: skip
 
 
-def _carried_out(
+def carried_out(
     job: Job,
     threads: int | None,
     on_event: OnEvent | None,
-    folder: str | os.PathLike[str] | None,
-    created: Callable[[str | os.PathLike[str]], AbstractContextManager[Keeper]],
+    folder: str | os.PathLike[str] | None = None,
+    created: Callable[[str | os.PathLike[str]], AbstractContextManager[Keeper]] | None = None,
 ) -> Run:
-    """Search, from the first step to the last, and keep it in a folder where one is named."""
+    """Search, from the first step to the last, and keep it in a folder where one is named.
+
+    Args:
+        job: what to do.
+        threads: how many to use.
+        on_event: called with each `Event`.
+        folder: where to keep the run.
+        created: makes that folder, and holds it.
+    """
     began = time.perf_counter()
     problem = job.problem(threads)
     walk = Walk.start(job, problem)
     walk.seconds = time.perf_counter() - began
     if folder is None:
         return finished(Search(job, problem, walk, on_event=on_event), events.STARTED)
-    with created(folder) as kept, signals.caught() as stop:
+    made = keeper.created(folder, job, None, None, None) if created is None else created(folder)
+    with made as kept, signals.caught() as stop:
         return finished(Search(job, problem, walk, kept, on_event, stop), events.STARTED)
 
 

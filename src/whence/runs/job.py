@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from whence.errors import ArgumentError, MachineError
 from whence.io.arrows import said_arrows
 from whence.likelihood.endings import IGNORE
 from whence.likelihood.engines import CPU
+from whence.likelihood.given import with_answers
 from whence.likelihood.posterior import Posterior, Worlds
+from whence.model.asking import Answer
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
@@ -41,6 +44,7 @@ class Job:
         minutes: after which to stop.
         endings: what the ends of episodes mean: `ignore` or `task`.
         device: what scores machines: `cpu` or `cuda`.
+        answers: to questions; those that are demonstrations count as such.
     """
 
     pairs: Worlds
@@ -56,6 +60,12 @@ class Job:
     minutes: float | None = None
     endings: str = IGNORE
     device: str = CPU
+    answers: tuple[Answer, ...] = ()
+
+    @cached_property
+    def shown(self) -> Worlds:
+        """The worlds, each with all that was demonstrated in it, answers to questions included."""
+        return with_answers(self.pairs, self.answers)
 
     def search(self, problem: Problem) -> Method[Any, Any, Any]:
         """Return the method, at work on a problem."""
@@ -78,9 +88,9 @@ class Job:
         lapse = 0.0 if unknown.lapse is None else unknown.lapse
         experts = [Expert(alpha, discount, lapse) for discount in unknown.discounts]
         first = Posterior(
-            self.pairs, expert=experts[0], prior=self.prior, rewards=self.rewards,
+            self.shown, expert=experts[0], prior=self.prior, rewards=self.rewards,
             temperature=self.settings.temperature, threads=threads, endings=self.endings,
-            device=self.device if device is None else device,
+            device=self.device if device is None else device, answers=self.answers,
         )  # fmt: skip
         posteriors = (first, *(first.of_expert(expert) for expert in experts[1:]))
         known = said_arrows(list(self.fix), first.alphabet)

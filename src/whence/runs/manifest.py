@@ -29,6 +29,7 @@ from whence.model.demos import Demonstrations
 from whence.model.expert_prior import AlphaPrior, LapsePrior
 from whence.model.mdp import LabeledMDP
 from whence.model.prior import Prior
+from whence.runs.answers import answer_of
 from whence.runs.job import Job
 from whence.search.methods import method
 from whence.search.problem import checked_sizes
@@ -169,6 +170,7 @@ def job_document(job: Job) -> dict[str, Any]:
         "minutes": job.minutes,
         **({} if job.endings == IGNORE else {"endings": job.endings}),
         **({} if job.device == CPU else {"device": job.device}),
+        **({"answers": [each.document() for each in job.answers]} if job.answers else {}),
     }
 
 
@@ -203,6 +205,7 @@ def _job(document: dict[str, Any], pairs: Worlds) -> Job:
         minutes=document["minutes"],
         endings=checked_endings(document.get("endings", IGNORE)),
         device=checked_device(document.get("device", CPU)),
+        answers=tuple(answer_of(each) for each in document.get("answers", ())),
     )
 
 

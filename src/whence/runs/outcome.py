@@ -88,6 +88,8 @@ def result(
         log_evidence=dict(finding.log_evidence) if found.rough is None else {},
         level_notes=level_notes,
         manifest=None if search.keeper is None else search.keeper.manifest,
+        folder=kept,
+        answers=job.answers,
     )
 
 

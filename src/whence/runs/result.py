@@ -6,7 +6,10 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
 from whence.analysis import untested
@@ -16,6 +19,9 @@ from whence.analysis.questions import OpenQuestion
 from whence.analysis.rivals import not_shown
 from whence.analysis.sample import PosteriorSample
 from whence.drawing import machine_svg, text
+from whence.likelihood.answers import AnswerTerm, ErrorRate, error_rate
+from whence.model.asking import Answer as Answered
+from whence.model.conveniences import RunMethods
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
@@ -48,13 +54,13 @@ class Trace:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run:
+class Run(RunMethods):
     """What inference found, and how.
 
     Attributes:
         best: the machine with the highest score, in canonical form; of several sizes, the one
-            with the largest log_likelihood / temperature + log mass. Where `rough` is there,
-            one that is the same as the most probable machine of `posterior`.
+            with the largest log_likelihood / temperature + log mass. Where `rough` or answers
+            are there, one that is the same as the most probable machine of `posterior`.
         score: log_likelihood / temperature + log_prior.
         log_likelihood: of the demonstrations under the best machine, at the finest tolerance.
         log_prior: of the best machine, not normalised.
@@ -80,6 +86,9 @@ class Run:
             expert where it is unknown. Sizes that a sample hardly met are left out.
         level_notes: what other levels of rewards would explain, where machines paid 0 or 1.
         manifest: of the folder that the run was read from or is kept in, or None.
+        folder: that folder, or None.
+        answers: to questions, those withdrawn among them; see `answered`.
+        sampled: where answers weigh the draws of an earlier run, that one.
     """
 
     best: RewardMachine
@@ -104,6 +113,9 @@ class Run:
     log_evidence: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     level_notes: tuple[str, ...] = ()
     manifest: Manifest | None = None
+    folder: Path | None = None
+    answers: tuple[Answered, ...] = ()
+    sampled: Run | None = None
 
     @cached_property
     def found(self) -> Answer | None:
@@ -114,7 +126,8 @@ class Run:
     def _told(self) -> tuple[Answer, frozenset[int], tuple[Fact, ...]]:
         assert self.posterior is not None
         answer = self.posterior.answer
-        return answer, *not_shown(answer, self.job.pairs, self.expert, self.states[-1])
+        told = AnswerTerm(self.job.answers, self.posterior.alphabet)
+        return answer, *not_shown(answer, self.job.shown, self.expert, self.states[-1], told)
 
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
@@ -129,7 +142,7 @@ class Run:
             *self.found.facts,
             *self._told[2],
             *untested.indifferent(
-                self.posterior, self.open_questions, self.job.pairs, self.expert
+                self.posterior, self.open_questions, self.job.shown, self.expert
             ),
             *untested.untellable(self.posterior, self.expert),
         )
@@ -187,6 +200,18 @@ class Run:
     def inferred(self) -> tuple[str, ...]:
         """What was inferred of the expert: of alpha, lapse and discount."""
         return self.job.unknowns.inferred
+
+    @cached_property
+    def error_rate(self) -> ErrorRate:
+        """How often answers are wrong, over the whole sample: its mean and deviation."""
+        sample = self.posterior
+        alphabet = () if sample is None else sample.alphabet
+        term = AnswerTerm(self.job.answers, alphabet)
+        if sample is None:
+            return error_rate(term.errors(np.zeros((1, 1, 0), np.int64), np.zeros((1, 1, 0))),
+                              np.ones(1))  # fmt: skip
+        members = sample.members
+        return error_rate(term.errors(members.transitions, members.rewards), members.weight)
 
     @property
     def telling(self) -> tuple[OpenQuestion, ...]:

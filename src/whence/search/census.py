@@ -126,7 +126,8 @@ def weigh(target: Target, members: Census, temperatures: Floats) -> Weights:
         return Weights(found / temperatures + log_prior, found, None)
     fits = target.carrier.fits(machines, members.discount)
     normals = target.carrier.tempered(fits, temperatures)
-    found = fits.log_likelihood
+    beside = target.posteriors[0].beside_steps(*machines.tables(target.space.levels))
+    found = fits.log_likelihood + beside
     of_expert = target.carrier.log_prior_at(fits.place) + normals.log_volume
     return Weights(found / temperatures + log_prior + of_expert, found, normals)
 

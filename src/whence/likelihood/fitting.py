@@ -1,5 +1,7 @@
 """The expert that fits each machine best, and how sharply: one solve, whatever alpha and lapse.
 
+A soft expert takes a few: see `whence.likelihood.soft_fitting`.
+
 A likelihood is near normal in log alpha and logit lapse around its best place. Where the expert is
 unknown, that place and the curvature there tell which experts are worth trying with a machine.
 Fits guide proposals alone: likelihoods themselves come from `Posterior.log_likelihood`.
@@ -9,12 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from whence._arrays import Floats, Ints
 from whence.likelihood.posterior import Posterior
+from whence.likelihood.soft_fitting import fit_softly
 from whence.model.expert_prior import AlphaPrior, LapsePrior
 
 EXACT = 1e-7  # of the values behind a fit, in units of the largest level
@@ -58,6 +62,10 @@ class Normals(NamedTuple):
     def log_volume(self) -> Floats:
         """float64[B], the log of the determinant of the roots."""
         return np.asarray(np.log(self.root[:, 0, 0]) + np.log(self.root[:, 1, 1]))
+
+    def rows(self, chosen: Ints) -> Normals:
+        """Return some of them."""
+        return Normals(self.mean[chosen], self.root[chosen])
 
     def standard(self, place: Floats) -> Floats:
         """Return float64[B, 2]: how many deviations places are away from the mean."""
@@ -167,18 +175,31 @@ class Fitter:
 
     def _fitted(self, posterior: Posterior, transitions: Ints, rewards: Floats) -> Floats:
         """Return float64[B, 8], some machines at a time."""
-        from whence.likelihood.kernels.fitting import fit_machines
-
         size, n, _ = transitions.shape
         batch = self.batch(n)
+        fit = self._softly if posterior.expert.is_soft else self._plainly
+        parts = [
+            fit(posterior, (transitions[first : first + batch], rewards[first : first + batch]))
+            for first in range(0, size, batch)
+        ]
+        return np.concatenate([np.zeros((0, 8)), *parts])
+
+    def _plainly(self, posterior: Posterior, tables: tuple[Ints, Floats]) -> Floats:
+        """Return float64[B, 8] for Boltzmann experts: one solve for all alphas and lapses."""
+        from whence.likelihood.kernels.fitting import fit_machines
+
+        size = len(tables[0])
         result = np.zeros((size, 8))
-        for first in range(0, size, batch):
-            some = slice(first, first + batch)
-            q, counts = self.rows(
-                posterior, (transitions[some], rewards[some]), EXACT * self._largest
-            )
-            fit_machines(q, counts, MOST_ROWS, self.prior, self.free, self._start, result[some])
+        q, counts = self.rows(posterior, tables, EXACT * self._largest)
+        prior, start = np.tile(self.prior, (size, 1)), np.tile(self._start, (size, 1))
+        nothing = np.zeros((0, 0, 0))
+        fit_machines(q, nothing, counts, MOST_ROWS, prior, self.free, start, result)
         return result
+
+    def _softly(self, posterior: Posterior, tables: tuple[Ints, Floats]) -> Floats:
+        """Return float64[B, 8] for soft experts."""
+        rows = partial(self.rows, posterior)
+        return fit_softly(rows, tables, self.prior, self.free, self._start, MOST_ROWS)
 
     def batch(self, n: int) -> int:
         """Return how many machines of n states are worked on at a time."""

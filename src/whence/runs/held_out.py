@@ -18,8 +18,8 @@ import numpy as np
 from whence._arrays import Floats, Ints
 from whence.analysis import memoryless
 from whence.errors import ArgumentError
-from whence.likelihood.compiled import compiled_q
 from whence.likelihood.posterior import Posterior
+from whence.likelihood.soft import expert_q
 from whence.likelihood.steps import steps
 from whence.model.available import log_chances
 from whence.model.demos import Demonstrations
@@ -226,7 +226,7 @@ def _per_state(markov: Run, run: Run, mdp: LabeledMDP, demos: Demonstrations) ->
     reward = max(ends, key=lambda end: end[1])[0]
     table = np.zeros((1, mdp.n_states), dtype=np.int64)
     machine = RewardMachine(own.alphabet, table, reward[None])
-    q = compiled_q(own, machine, markov.expert.discount)
+    q = expert_q(own, machine, markov.expert)
     return np.asarray(markov.expert.log_action_probabilities(q)[0])
 
 

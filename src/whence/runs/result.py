@@ -77,7 +77,9 @@ class Run:
         exact: what is known of all machines together, where every one was scored.
         log_evidence: the log of P(D | n) and its error, by the number of states: likelihoods, at
             the run's temperature, averaged over the prior of each size, and over that of the
-            expert where it is unknown. Sizes that a sample hardly met are left out.
+            expert where it is unknown. Sizes that a sample hardly met are left out. Where kinds of
+            expert were compared, by the number of states and the kind; for a kind that explains
+            little it may be a lower bound, whose error is infinite.
         level_notes: what other levels of rewards would explain, where machines paid 0 or 1.
         manifest: of the folder that the run was read from or is kept in, or None.
     """
@@ -101,7 +103,7 @@ class Run:
     certainty: tuple[Certainty, ...] = ()
     open_questions: tuple[OpenQuestion, ...] = ()
     exact: Exact | None = None
-    log_evidence: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    log_evidence: Mapping[int | tuple[int, str], tuple[float, float]] = field(default_factory=dict)
     level_notes: tuple[str, ...] = ()
     manifest: Manifest | None = None
 
@@ -185,7 +187,7 @@ class Run:
 
     @property
     def inferred(self) -> tuple[str, ...]:
-        """What was inferred of the expert: of alpha, lapse and discount."""
+        """What was inferred of the expert: of alpha, lapse, discount and kind."""
         return self.job.unknowns.inferred
 
     @property

@@ -146,7 +146,7 @@ def integrate_machines(q, counts, places, roots, beta, prior, free, spacing, cut
         places: float64[B, 2], the best log alpha and logit lapse, or what is known.
         roots: float64[B, 2, 2], of their covariance, lower triangular.
         beta: the power.
-        prior: float64[8], as `fit_machines` takes it.
+        prior: float64[8], as `fit_machines` takes it for each machine.
         free: float64[2], 1 where log alpha and the lapse are unknown, else 0.
         spacing: of the grid, in v.
         cut: nats below the highest value at which places are left out.
@@ -155,7 +155,7 @@ def integrate_machines(q, counts, places, roots, beta, prior, free, spacing, cut
         out: float64[B, 2], written: the logarithm, without the priors' constants, and how many
             places were looked at.
     """
-    used = np.zeros(q.shape[1], dtype=np.int64)
+    used, nothing = np.zeros(q.shape[1], dtype=np.int64), np.zeros((0, 0))
     for b in range(q.shape[0]):
         size = 0
         for row in range(q.shape[1]):
@@ -164,7 +164,7 @@ def integrate_machines(q, counts, places, roots, beta, prior, free, spacing, cut
                     used[size] = row
                     size += 1
                     break
-        rows = gathered(q[b], counts[b], used[:size])
+        rows = gathered(q[b], nothing, counts[b], used[:size])
         out[b, 0], out[b, 1] = _integral(
             rows, places[b], roots[b], beta, prior, free, spacing, cut, nodes
         )

@@ -11,12 +11,12 @@ from typing import Any
 from whence._arrays import Bools, Floats, Ints
 from whence.analysis import untested
 from whence.analysis.certainty import Certainty
-from whence.analysis.facts import Answer, Fact, told_alone
+from whence.analysis.facts import Answer, Fact, percent, told_alone
 from whence.analysis.questions import OpenQuestion
 from whence.analysis.rivals import not_shown
 from whence.analysis.sample import PosteriorSample
 from whence.drawing import machine_svg, text
-from whence.model.expert import Expert
+from whence.model.expert import BOLTZMANN, SOFT, Expert
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
 from whence.runs.job import Job
@@ -45,6 +45,12 @@ class Trace:
 
     def __repr__(self) -> str:
         return f"<Trace: {self.score.shape[0]} rows of {self.score.shape[1]} runs>"
+
+
+PLANS = {
+    BOLTZMANN: "knows the best plan and errs while following it: a Boltzmann expert",
+    SOFT: "plans with its own errors in mind: a soft expert",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,11 +144,22 @@ class Run:
 
     @property
     def answer(self) -> str:
-        """What the expert wants, in one sentence of the facts that are sure."""
+        """What the expert wants, in one sentence of the facts that are sure.
+
+        A second one says how the expert plans, where that was asked.
+        """
         if self.found is not None:
-            return self.found.sentence
+            return self.found.sentence + self._planning
         worlds = [mdp for mdp, _ in self.job.pairs]
         return told_alone(worlds, self.best, self.expert.discount)
+
+    @property
+    def _planning(self) -> str:
+        """What kind of expert it is, in words; nothing where one was assumed."""
+        if "kind" not in self.inferred or self.posterior is None:
+            return ""
+        kind, probability = max(self.posterior.kinds.items(), key=lambda each: each[1])
+        return f" It {PLANS[kind]} ({percent(probability)} sure)."
 
     @property
     def shown(self) -> RewardMachine:

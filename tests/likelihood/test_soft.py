@@ -17,6 +17,7 @@ from whence import Demonstrations, Episode, Expert, LabeledMDP, Posterior, Rewar
 from whence._arrays import Floats
 from whence.errors import ArgumentError
 from whence.likelihood import reference
+from whence.likelihood.evidence import compile_evidence
 from whence.likelihood.soft import SoftEngine, compiled_soft_q, expert_q
 from whence.likelihood.soft_planning import log_sum, soft_q
 from whence.model.product import product
@@ -160,15 +161,10 @@ def test_a_large_world_is_solved_tile_by_tile() -> None:
     machine = RewardMachine(("a",), [[1], [0]], [[1.0], [-0.5]])
     expert = Expert(4.0, 0.7, kind="soft")
     q = expert_q(world, machine, expert)
-    assert len(SoftEngine(world, _evidence(world), 0.7).world.tiles) > 2
+    nothing = compile_evidence(world, Demonstrations.from_episodes([]))
+    assert len(SoftEngine(world, nothing, 0.7).world.tiles) > 2
     exact = reference.expert_q(product(world, machine), expert)
     assert q == pytest.approx(exact, abs=1e-10)
-
-
-def _evidence(world: LabeledMDP) -> whence.likelihood.evidence.Evidence:
-    from whence.likelihood.evidence import compile_evidence
-
-    return compile_evidence(world, Demonstrations.from_episodes([]))
 
 
 @pytest.mark.parametrize("lacking", [False, True])
@@ -214,23 +210,14 @@ def test_several_worlds_histories_and_endings_add_up() -> None:
     tables = machine.transitions, machine.rewards
     exact = sum(reference.log_likelihood(mdp, seen, *tables, expert) for mdp, seen in pairs)
     assert Posterior(pairs, expert=expert).finest(machine) == pytest.approx(exact, abs=1e-7)
-    ended = [
-        (
-            mdp,
-            Demonstrations.from_episodes(
-                e._replace(ended=bool(i % 2)) for i, e in enumerate(seen)
-            ),
-        )
-        for mdp, seen in pairs
-    ]
-    ended = [(mdp, Demonstrations.from_episodes(_whole(seen))) for mdp, seen in ended]
+    ended = [(mdp, Demonstrations.from_episodes(_half_ended(seen))) for mdp, seen in pairs]
     found = Posterior(ended, expert=expert, endings="task").finest(machine)
     more = reference.log_likelihood_of_endings(ended, machine)
     assert found == pytest.approx(exact + more, abs=1e-7)
 
 
-def _whole(demos: Demonstrations) -> list[Episode]:
-    return list(demos)
+def _half_ended(demos: Demonstrations) -> list[Episode]:
+    return [episode._replace(ended=bool(i % 2)) for i, episode in enumerate(demos)]
 
 
 def test_who_is_infinitely_rational_is_refused() -> None:

@@ -140,15 +140,7 @@ def _check(problem: Problem) -> None:
 
 @pytest.mark.parametrize("kind", ["any", "deterministic", "masked any", "masked deterministic"])
 def test_log_likelihoods_keep_the_promised_tolerance(kind: str) -> None:
-    for problem in problems(kind, 0, 100)[:25]:
-        _check(problem)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 6))
-@pytest.mark.parametrize("kind", ["any", "deterministic", "masked any", "masked deterministic"])
-def test_many_log_likelihoods_keep_the_promised_tolerance(kind: str, seed: int) -> None:
-    for problem in problems(kind, seed, 100):
+    for problem in problems(kind, 0, 20):
         _check(problem)
 
 

@@ -86,7 +86,7 @@ def test_the_posterior_is_that_of_all_machines_and_alphas() -> None:
     exact = whence.infer(mdp, demos, states=2, method="exhaustive", **asked)
     brute = _enumerated(mdp, demos, "soft")
     assert _gap(_drawn(exact), brute) < 1e-4
-    assert _gap(_enumerated(mdp, demos, "boltzmann"), brute) > 0.05  # would be noticed
+    assert _gap(_enumerated(mdp, demos, "boltzmann"), brute) > 0.01  # would be noticed
     sampled = whence.infer(mdp, demos, states=2, settings=MANY, seed=1, **asked)
     assert _gap(_drawn(sampled), brute) < 0.04
     (found, error), (value, _) = sampled.log_evidence[2], exact.log_evidence[2]

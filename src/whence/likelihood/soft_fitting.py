@@ -17,7 +17,7 @@ from whence._arrays import Floats, Ints
 
 RATIOS = (4.0, 1.3)  # of the two alphas of a line, round by round
 TRUSTED = math.log(6.0)  # how far in log alpha a later line is believed
-EXACT = 1e-6  # nats, of the values behind a line
+EXACT = 1e-4  # nats, of the values behind a line
 
 Tables = tuple[Ints, Floats]
 Rows = Callable[[Tables, float], tuple[Floats, Floats]]

@@ -15,7 +15,8 @@ from whence._arrays import Floats
 from whence.errors import ArgumentError
 from whence.likelihood import reference
 from whence.likelihood.fitting import Fitter
-from whence.runs import manifest
+from whence.runs import manifest, searching
+from whence.runs.events import Event
 
 MANY = Tempering(ladders=8, rungs=4, warm_up=100, steps=500, until_agreed=False, finder=False)
 PRIOR = AlphaPrior(centre=8.0, spread=0.7, low=0.5, high=100.0)
@@ -99,17 +100,13 @@ def test_the_posterior_is_that_of_all_machines_and_alphas() -> None:
 
 def test_kinds_are_compared_by_their_evidence() -> None:
     mdp, demos = _problem(2)
-    asked = {"discount": 0.8, "lapse": 0.05, "alpha_prior": PRIOR}
-    both = whence.infer(
-        mdp, demos, states=(1, 2), method="exhaustive", expert_kind="infer", **asked
-    )
-    assert both.posterior is not None
+    asked = {"discount": 0.8, "lapse": 0.05, "alpha_prior": PRIOR, "states": (1, 2)}
     each = {
-        kind: whence.infer(
-            mdp, demos, states=(1, 2), method="exhaustive", expert_kind=kind, **asked
-        )
-        for kind in ("boltzmann", "soft")
+        kind: whence.infer(mdp, demos, method="exhaustive", expert_kind=kind, **asked)
+        for kind in ("boltzmann", "soft", "infer")
     }
+    both = each.pop("infer")
+    assert both.posterior is not None
     for (n, kind), (value, _) in both.log_evidence.items():  # type: ignore[misc]
         assert value == pytest.approx(each[kind].log_evidence[n][0], abs=1e-4)
     weight = {
@@ -155,29 +152,37 @@ def test_fits_lie_where_the_posterior_of_an_expert_does() -> None:
             assert (density(expected.at(step)) < middle + 0.1).all()
 
 
-def test_a_run_is_resumed_with_its_kinds_bit_for_bit(tmp_path: Path) -> None:
+def _broken(event: Event) -> None:
+    if event.step >= 30:
+        raise KeyboardInterrupt
+
+
+def test_a_broken_run_ends_as_an_unbroken_one_with_its_kinds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "EVENT_SECONDS", 0.0)
     mdp, demos = _problem(4)
     quick = Tempering(ladders=2, rungs=3, warm_up=20, steps=60, until_agreed=False, finder=False)
     asked = {"states": 2, "settings": quick, "seed": 5, "discount": 0.8, "expert_kind": "infer"}
     whole = whence.infer(mdp, demos, threads=1, **asked)
-    short = asked | {"settings": Tempering(**(vars(quick) | {"steps": 30}))}
-    whence.infer(mdp, demos, threads=2, folder=tmp_path / "run", **short)
-    assert manifest.read(tmp_path / "run").format == "whence/run/2"
-    resumed = whence.resume(tmp_path / "run", steps=60)
-    assert (tmp_path / "run" / "draws.npz").exists()
-    again = whence.load(tmp_path / "run")
-    twice = whence.infer(mdp, demos, threads=2, **asked)
-    assert whole.draws is not None
-    for other in (resumed, again, twice):
+    folder = tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt):
+        whence.infer(
+            mdp, demos, threads=2, folder=folder, checkpoint=0.0, on_event=_broken, **asked
+        )
+    resumed = whence.resume(folder, threads=2)
+    again = whence.load(folder)
+    assert manifest.read(folder).format == "whence/run/2"
+    with np.load(folder / "draws.npz") as kept:
+        assert str(kept["format"]) == "whence/draws/3"
+        assert whole.draws is not None
+        assert (kept["soft"] == whole.draws.soft).all()
+    for other in (resumed, again):
         assert other.draws is not None
-        assert other.draws.soft is not None
+        assert (other.draws.alpha == whole.draws.alpha).all()
+        assert (other.draws.softly == whole.draws.softly).all()
         assert other.expert == whole.expert
-        if other is twice:
-            assert (other.draws.alpha == whole.draws.alpha).all()
-            assert (other.draws.soft == whole.draws.soft).all()
-    assert resumed.draws is not None
-    assert again.draws is not None
-    assert (resumed.draws.alpha == again.draws.alpha).all()
+        assert other.log_evidence == whole.log_evidence
 
 
 def test_a_known_expert_takes_one_solve_a_machine() -> None:

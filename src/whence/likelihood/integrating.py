@@ -157,7 +157,7 @@ class Integrated:
         if self._fitter is None:
             found = posterior.log_likelihood(*tables, tolerance=tolerance, remember=False)
             return np.asarray(found / self.temperature)
-        batch = self._fitter.batch(tables[0].shape[1])
+        batch = self._fitter.solved.batch(tables[0].shape[1])
         starts = range(0, len(tables[0]), batch)
         parts = [
             self._integrals(
@@ -199,7 +199,7 @@ class Integrated:
         fitter = self._fitter
         assert fitter is not None
         largest = max(abs(level) for level in self.levels) / (1 - posterior.expert.discount)
-        q, counts = fitter.rows(posterior, tables, (EXACT if fine else ROUGH) * largest)
+        q, counts = fitter.solved.all_rows(posterior, tables, (EXACT if fine else ROUGH) * largest)
         places = np.zeros((0, 3)) if nodes is None else nodes
 
         def found(some: Ints, spacing: float) -> Floats:
@@ -229,7 +229,7 @@ class Integrated:
         def found(some: Ints, spacing: float) -> Floats:
             seen: list[Floats] | None = None if nodes is None else []
             result = soft_integrating.integrals(
-                partial(fitter.rows, posterior), (tables[0][some], tables[1][some]),
+                partial(fitter.solved.all_rows, posterior), (tables[0][some], tables[1][some]),
                 soft_integrating.Grid(*expected.rows(some), fitter.prior, fitter.free),
                 1 / self.temperature, spacing, CUTS[int(fine)], exact, seen,
             )  # fmt: skip

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.likelihood.kernels.integrating import FARTHEST, SLANT, WAIT
+from whence.likelihood.kernels.constants import FARTHEST, SLANT, WAIT
 from whence.likelihood.soft_fitting import Rows, Tables, paying
 
 SPACINGS = {False: (0.9,), True: (0.4, 0.28, 0.2)}  # coarse and fine; until little changes

@@ -13,13 +13,9 @@ import math
 import numpy as np
 
 from whence.likelihood.kernels.compiling import kernel, maker, part
-from whence.likelihood.kernels.constants import SMALLEST
+from whence.likelihood.kernels.constants import FARTHEST, SLANT, SMALLEST, WAIT
 from whence.likelihood.kernels.fitting import gathered, weigh
 from whence.likelihood.kernels.functions import logarithms
-
-SLANT = 3.0  # deviations up to which lines follow the slant of a peak
-WAIT = 3  # places in a row that are left out before a line ends
-FARTHEST = 60.0  # of v, where a line ends in any case
 
 
 @part

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import math
 
 import numpy as np
@@ -49,6 +51,6 @@ def test_large_alpha_and_values_do_not_overflow() -> None:
         ((1, 0.9, math.nan), "lapse is nan"),
     ],
 )
-def test_bad_experts_are_refused(arguments: tuple[float, ...], message: str) -> None:
+def test_bad_experts_are_refused(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         Expert(*arguments)

@@ -95,11 +95,16 @@ def result_document(run: Run) -> dict[str, Any]:
         "arrows": arrows_document(run),
         "telling": open_questions_document(run),
         "log_evidence": [
-            {"states": n, "value": value, "error": error}
-            for n, (value, error) in run.log_evidence.items()
+            _of_size(size) | {"value": value, "error": _finite(error)}
+            for size, (value, error) in run.log_evidence.items()
         ],
         "exact": exact_document(run),
     }
+
+
+def _of_size(size: int | tuple[int, str]) -> dict[str, Any]:
+    """Return the number of states that evidence is of, and the kind of expert if there are two."""
+    return {"states": size} if isinstance(size, int) else {"states": size[0], "expert": size[1]}
 
 
 def exact_document(run: Run) -> dict[str, Any] | None:
@@ -142,6 +147,7 @@ def settings_document(run: Run) -> dict[str, Any]:
         "alpha": _finite(run.expert.alpha),
         "discount": run.expert.discount,
         "lapse": run.expert.lapse,
+        "expert": run.expert.kind,
         "inferred": list(run.inferred),
         "p_self": run.prior.p_self,
         "p_zero": run.prior.p_zero,

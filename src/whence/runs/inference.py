@@ -42,6 +42,7 @@ def infer(
     *,
     states: Sizes,
     expert: Expert | None = None,
+    expert_kind: str | None = None,
     alpha: float | str | None = None,
     lapse: float | str | None = None,
     discount: float | str | Sequence[float] | None = None,
@@ -76,6 +77,8 @@ def infer(
         demos: the demonstrations of the one world.
         states: n, the number of machine states, or the least and the most, such as (1, 5).
         expert: who demonstrates. Where nothing is said, alpha, lapse and discount are inferred.
+        expert_kind: in place of the expert's: `boltzmann`, the usual one; `soft`, who plans with
+            its own errors in mind; or `infer`, which compares them.
         alpha: in place of the expert's: a number, or `infer`.
         lapse: in place of the expert's: a number, or `infer`.
         discount: in place of the expert's: a number, `infer`, or the values to choose among.
@@ -113,8 +116,9 @@ def infer(
         check_minutes(minutes)
     pairs, sizes = world_pairs(mdp, demos), checked_sizes(states)
     known = unknowns(
-        expert, alpha, lapse, discount, alpha_prior_of(alpha_prior), lapse_prior_of(lapse_prior)
-    )
+        expert, alpha, lapse, discount, alpha_prior_of(alpha_prior), lapse_prior_of(lapse_prior),
+        expert_kind,
+    )  # fmt: skip
     if method == AUTO:
         free = settings is None and steps is None and init is None and not fix
         levels = checked_levels(rewards)

@@ -16,7 +16,6 @@ from whence.likelihood.engines import CPU
 from whence.likelihood.given import with_answers
 from whence.likelihood.posterior import Posterior, Worlds
 from whence.model.asking import Answer
-from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
 from whence.model.product import checked_sharpness
@@ -86,15 +85,17 @@ class Job:
         self._check_sharpness(unknown)
         alpha = 1.0 if unknown.alpha is None else unknown.alpha
         lapse = 0.0 if unknown.lapse is None else unknown.lapse
-        experts = [Expert(alpha, discount, lapse) for discount in unknown.discounts]
+        experts = [unknown.expert(place, alpha, lapse) for place in range(len(unknown.places))]
         first = Posterior(
             self.shown, expert=experts[0], prior=self.prior, rewards=self.rewards,
             temperature=self.settings.temperature, threads=threads, endings=self.endings,
             device=self.device if device is None else device, answers=self.answers,
         )  # fmt: skip
-        posteriors = (first, *(first.of_expert(expert) for expert in experts[1:]))
+        posteriors = [first]
+        for expert in experts[1:]:
+            posteriors.append(posteriors[-1].of_expert(expert))
         known = said_arrows(list(self.fix), first.alphabet)
-        return Problem(posteriors, unknown, self.sizes, known, self.init)
+        return Problem(tuple(posteriors), unknown, self.sizes, known, self.init)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ def result(
     finding = walk.method.finish(walk.state, walk.records)
     machine, expert, _ = finding.best
     kept = None if search.keeper is None else search.keeper.folder
-    place = problem.unknowns.discounts.index(expert.discount)
+    place = problem.unknowns.places.index((expert.kind, expert.discount))
     posterior = problem.posteriors[place].of_expert(expert)
     found = weighing.weighed(problem, posterior, finding.draws, job.seed, kept)
     machine, expert = weighing.leading(found, machine, expert)

@@ -14,7 +14,7 @@ import numpy as np
 from whence._arrays import Bools, Floats, Ints
 from whence.analysis import untested
 from whence.analysis.certainty import Certainty
-from whence.analysis.facts import Answer, Fact, told_alone
+from whence.analysis.facts import Answer, Fact, percent, told_alone
 from whence.analysis.questions import OpenQuestion
 from whence.analysis.rivals import not_shown
 from whence.analysis.sample import PosteriorSample
@@ -22,7 +22,7 @@ from whence.drawing import machine_svg, text
 from whence.likelihood.answers import AnswerTerm, ErrorRate, error_rate
 from whence.model.asking import Answer as Answered
 from whence.model.conveniences import RunMethods
-from whence.model.expert import Expert
+from whence.model.expert import BOLTZMANN, SOFT, Expert
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
 from whence.runs.job import Job
@@ -51,6 +51,12 @@ class Trace:
 
     def __repr__(self) -> str:
         return f"<Trace: {self.score.shape[0]} rows of {self.score.shape[1]} runs>"
+
+
+PLANS = {
+    BOLTZMANN: "knows the best plan and errs while following it: a Boltzmann expert",
+    SOFT: "plans with its own errors in mind: a soft expert",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,7 +89,9 @@ class Run(RunMethods):
         exact: what is known of all machines together, where every one was scored.
         log_evidence: the log of P(D | n) and its error, by the number of states: likelihoods, at
             the run's temperature, averaged over the prior of each size, and over that of the
-            expert where it is unknown. Sizes that a sample hardly met are left out.
+            expert where it is unknown. Sizes that a sample hardly met are left out. Where kinds of
+            expert were compared, by the number of states and the kind; for a kind that explains
+            little it may be a lower bound, whose error is infinite.
         level_notes: what other levels of rewards would explain, where machines paid 0 or 1.
         manifest: of the folder that the run was read from or is kept in, or None.
         folder: that folder, or None.
@@ -110,7 +118,7 @@ class Run(RunMethods):
     certainty: tuple[Certainty, ...] = ()
     open_questions: tuple[OpenQuestion, ...] = ()
     exact: Exact | None = None
-    log_evidence: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    log_evidence: Mapping[int | tuple[int, str], tuple[float, float]] = field(default_factory=dict)
     level_notes: tuple[str, ...] = ()
     manifest: Manifest | None = None
     folder: Path | None = None
@@ -149,11 +157,22 @@ class Run(RunMethods):
 
     @property
     def answer(self) -> str:
-        """What the expert wants, in one sentence of the facts that are sure."""
+        """What the expert wants, in one sentence of the facts that are sure.
+
+        A second one says how the expert plans, where that was asked.
+        """
         if self.found is not None:
-            return self.found.sentence
+            return self.found.sentence + self._planning
         worlds = [mdp for mdp, _ in self.job.pairs]
         return told_alone(worlds, self.best, self.expert.discount)
+
+    @property
+    def _planning(self) -> str:
+        """What kind of expert it is, in words; nothing where one was assumed."""
+        if "kind" not in self.inferred or self.posterior is None:
+            return ""
+        kind, probability = max(self.posterior.kinds.items(), key=lambda each: each[1])
+        return f" It {PLANS[kind]} ({percent(probability)} sure)."
 
     @property
     def shown(self) -> RewardMachine:
@@ -198,7 +217,7 @@ class Run(RunMethods):
 
     @property
     def inferred(self) -> tuple[str, ...]:
-        """What was inferred of the expert: of alpha, lapse and discount."""
+        """What was inferred of the expert: of alpha, lapse, discount and kind."""
         return self.job.unknowns.inferred
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeGuard
 
@@ -70,6 +70,13 @@ class Problem:
             known.alpha_prior if known.alpha is None else known.alpha,
             known.lapse_prior if known.lapse is None else known.lapse,
         )
+
+    def of_kind(self, kind: str) -> Problem:
+        """Return the problem of experts of one kind."""
+        if self.unknowns.kinds == (kind,):
+            return self
+        chosen = tuple(each for each in self.posteriors if each.expert.kind == kind)
+        return replace(self, posteriors=chosen, unknowns=replace(self.unknowns, kinds=(kind,)))
 
     def _check_free(self, method: str) -> None:
         if self.fixed or self.start is not None:

@@ -147,7 +147,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
 
     def sound(self, state: tempering.State, block: Chains | None) -> bool:
         """Return whether machines, experts and replicas are in range."""
-        space, grid = self.problem.target().space, len(self.problem.unknowns.discounts)
+        space, grid = self.problem.target().space, len(self.problem.unknowns.places)
         every = [state.chains, state.best, *([] if block is None else [block])]
         found = state.seeking.found
         if not all(
@@ -236,18 +236,19 @@ def draws(records: Records, problem: Problem, ladders: int) -> Draws | None:
     order = np.arange(size * ladders).reshape(size, ladders).T.reshape(-1)
     chains = together.rows(order)
     transitions, rewards = chains.machines.tables(problem.target().space.levels)
-    discounts = np.array(problem.unknowns.discounts)
+    discount, soft = problem.unknowns.spelled(chains.experts.discount)
     return Draws(
         transitions=transitions,
         rewards=rewards,
         n_states=chains.machines.n_states,
         alpha=chains.experts.alpha,
         lapse=chains.experts.lapse,
-        discount=discounts[chains.experts.discount],
+        discount=discount,
         log_likelihood=chains.log_likelihood,
         log_prior=chains.log_prior,
         weight=np.full(len(order), 1 / len(order)),
         ladder=np.repeat(np.arange(ladders), size),
+        soft=soft,
     )
 
 

@@ -153,7 +153,7 @@ class Scorer:
 
     def _fitted_freely(self, given: Scored) -> Scored:
         best = given
-        for place in range(len(self.target.unknowns.discounts)):
+        for place in range(len(self.target.unknowns.places)):
             discount = np.full(given.machines.size, place, dtype=np.int64)
             tried = self.target.carrier.fitted(given.machines, given.experts, discount)
             best = better(best, self.score(given.machines, tried))
@@ -171,7 +171,7 @@ class Scorer:
             tries.append(experts._replace(alpha=np.full_like(experts.alpha, most)))
         for lapse in sorted({max(lapse, least) for lapse in LAPSES}):
             tries.append(experts._replace(lapse=np.full_like(experts.lapse, lapse)))
-        for place in range(len(known.discounts) if len(known.discounts) > 1 else 0):
+        for place in range(len(known.places) if len(known.places) > 1 else 0):
             tries.append(experts._replace(discount=np.full_like(experts.discount, place)))
         return tries
 

@@ -19,6 +19,8 @@ from whence.drawing import machine_svg, text
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
+from whence.runs.checking import Check, check
+from whence.runs.events import OnEvent
 from whence.runs.job import Job
 from whence.runs.manifest import Manifest
 from whence.runs.weighing import Rough
@@ -201,6 +203,24 @@ class Run:
             "load(...).run is load(...) now: leave out .run", DeprecationWarning, stacklevel=2
         )
         return self
+
+    def check(
+        self,
+        *,
+        replicas: int = 400,
+        minutes: float = 5.0,
+        threads: int | None = None,
+        on_event: OnEvent | None = None,
+    ) -> Check:
+        """Return whether the model fits: inferred from half of the episodes, tested on the others.
+
+        Args:
+            replicas: how often the model makes the episodes that were set aside anew.
+            minutes: how long the inference on the other half may take.
+            threads: how many to use; all cores by default.
+            on_event: called with each `Event` of this inference.
+        """
+        return check(self.job, most=replicas, minutes=minutes, threads=threads, on_event=on_event)
 
     def to_arviz(self) -> Any:
         """Return the draws for ArviZ: an InferenceData (0.x) or a DataTree (1.x).

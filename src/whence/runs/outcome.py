@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -79,8 +80,15 @@ def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
         exact=finding.exact if found.rough is None else None,
         log_evidence=dict(finding.log_evidence) if found.rough is None else {},
         level_notes=tuple(notes_of_levels(posterior, machine)),
+        ladders=_ladders(walk.method.details(walk.state)),
         manifest=None if search.keeper is None else search.keeper.manifest,
     )
+
+
+def _ladders(details: dict[str, Any]) -> dict[str, Any]:
+    """Return how ladders did, from what a method tells."""
+    names = ("temperatures", "swap_rates", "round_trips")
+    return {name: details[name] for name in names if name in details}
 
 
 def _since(before: float, began: float) -> float:

@@ -81,6 +81,8 @@ class Run:
             the run's temperature, averaged over the prior of each size, and over that of the
             expert where it is unknown. Sizes that a sample hardly met are left out.
         level_notes: what other levels of rewards would explain, where machines paid 0 or 1.
+        ladders: how the ladders of tempering did: `temperatures`, `swap_rates`, `round_trips`;
+            nothing for other methods.
         manifest: of the folder that the run was read from or is kept in, or None.
     """
 
@@ -105,6 +107,7 @@ class Run:
     exact: Exact | None = None
     log_evidence: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     level_notes: tuple[str, ...] = ()
+    ladders: Mapping[str, Any] = field(default_factory=dict)
     manifest: Manifest | None = None
 
     @cached_property
@@ -222,17 +225,25 @@ class Run:
         """
         return check(self.job, most=replicas, minutes=minutes, threads=threads, on_event=on_event)
 
-    def to_arviz(self) -> Any:
+    def to_arviz(self, *, predicted: int = 50, every: int | None = None) -> Any:
         """Return the draws for ArviZ: an InferenceData (0.x) or a DataTree (1.x).
 
-        Chains are the independent ladders. Variables: `n_states`, `alpha`, `lapse`, `discount`,
-        `log_likelihood`, `log_prior`, and `machine`, the number of the drawn machine's class in
-        `posterior.machines`.
+        Chains are the independent ladders. Groups: `posterior` with `n_states`, `n_minimal` (of
+        the minimised machine), `alpha`, `lapse`, `discount`, `log_likelihood`, `log_prior`, and
+        `machine`, the number of the drawn machine's class in `posterior.machines`;
+        `log_likelihood`, by episode; `log_prior`, of machine and expert; `sample_stats`, with the
+        ladders' swap rates and Lambda; `posterior_predictive` and `observed_data`, what
+        episodes show.
+
+        Args:
+            predicted: how many draws of each chain make episodes; 0 leaves them out.
+            every: keep one draw in so many; by default all, unless they are too many.
         """
         from whence.runs import arviz
 
-        found = arviz.variables(self.draws, self.posterior, self.method)
-        return arviz.to_arviz(found, self.temperature)
+        return arviz.to_arviz(
+            self.job, self.draws, self.posterior, self.ladders, predicted=predicted, every=every
+        )
 
     def _repr_html_(self) -> str:
         """Return the answer and the machine that illustrates it, for notebooks."""

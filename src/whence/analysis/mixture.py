@@ -85,7 +85,7 @@ def filled(scores: Floats) -> Floats:
                 with_k = mask | 1 << k
                 new[with_k] = np.logaddexp(new[with_k], sums[mask] + scores[s, :, k])
         sums = new
-    return sums[full - 1]
+    return np.asarray(sums[full - 1])
 
 
 def helpful(scores: Floats, log_context: Floats, log_prior: Floats, groups: int) -> Ints:

@@ -123,7 +123,7 @@ def profile(seen: Shown, alpha: Alpha, lapse: Lapse) -> Profile:
         first, second = nodes
         shares = 1 / (1 + np.exp(-second)) if isinstance(lapse, LapsePrior) else second
         found = seen.log_likelihood(np.exp(first), shares)
-        return found, _log_prior(alpha, first), _log_lapse(lapse, shares)
+        return found, log_prior_of(alpha, first), _log_lapse(lapse, shares)
 
     box = _zoomed(lambda nodes: _joint(*density(nodes)), edges)
     nodes = _nodes(box, FINE)
@@ -135,14 +135,10 @@ def profile(seen: Shown, alpha: Alpha, lapse: Lapse) -> Profile:
     return Profile(nodes[0], inner + widths[0], shares, outer + of_lapse + widths[1])
 
 
-def log_integral(found: Profile, prior: Alpha) -> float:
-    """Return the log of the likelihood, integrated over alpha with a prior."""
-    return float(np.logaddexp.reduce(found.by_alpha + _log_prior(prior, found.log_alpha)))
-
-
-def _log_prior(alpha: Alpha, log_alpha: Floats) -> Floats:
+def log_prior_of(alpha: Alpha, log_alpha: Floats) -> Floats:
+    """Return the log density by log alpha, in any shape; 0 where alpha is known."""
     if not isinstance(alpha, AlphaPrior):
-        return np.zeros(len(log_alpha))
+        return np.zeros_like(log_alpha)
     return np.asarray(alpha.log_density(log_alpha) - alpha.log_normaliser)
 
 
@@ -202,4 +198,4 @@ def _log_widths(nodes: Floats) -> Floats:
         return np.zeros(len(nodes))
     width = np.full(len(nodes), nodes[1] - nodes[0])
     width[[0, -1]] /= 2
-    return np.log(width)
+    return np.asarray(np.log(width))

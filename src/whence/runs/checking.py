@@ -143,7 +143,7 @@ def check(
         for (mdp, demos), own in zip(job.pairs, chosen, strict=True)
     )
     half = replace(job, pairs=training, minutes=minutes, init=None)
-    return confronted(half, _fitted(half, threads, on_event), job.pairs, chosen, most)
+    return confronted(half, fitted_to(half, threads, on_event), job.pairs, chosen, most)
 
 
 def confronted(
@@ -210,7 +210,8 @@ def halves(pairs: Pairs, seed: int) -> tuple[Ints, ...]:
     )
 
 
-def _fitted(job: Job, threads: int | None, on_event: OnEvent | None) -> Fitted:
+def fitted_to(job: Job, threads: int | None, on_event: OnEvent | None) -> Fitted:
+    """Return what is inferred from a job's demonstrations, without what a run tells of it."""
     problem = job.problem(threads)
     walk = Walk.start(job, problem)
     Search(job, problem, walk, on_event=on_event).run(events.STARTED)

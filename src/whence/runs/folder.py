@@ -15,9 +15,11 @@ import numpy as np
 
 from whence import _files as files
 from whence.io import arrays
+from whence.runs import listed
 from whence.runs.posterior_document import (
     arrows_document,
     facts_document,
+    groups_document,
     machine_document,
     open_questions_document,
     posterior_document,
@@ -40,6 +42,9 @@ def write(folder: Path, run: Run) -> None:
         files.write_bytes(
             files.own(folder, DRAWS), arrays.write(draw_arrays(run.draws, run.rough))
         )
+    if run.groups is not None:
+        found = listed.listed_arrays(run.groups.machines, run.groups.source)
+        files.write_bytes(files.own(folder, listed.NAME), arrays.write(found))
     files.write_bytes(files.own(folder, RESULT), _json(result_document(run)))
 
 
@@ -71,6 +76,7 @@ def result_document(run: Run) -> dict[str, Any]:
         "doubts": list(run.doubts),
         "notes": list(run.notes),
         "posterior": posterior_document(run),
+        "groups": groups_document(run),
         "arrows": arrows_document(run),
         "telling": open_questions_document(run),
         "log_evidence": [

@@ -29,7 +29,7 @@ from whence.model.demos import Demonstrations
 from whence.model.expert_prior import AlphaPrior, LapsePrior
 from whence.model.mdp import LabeledMDP
 from whence.model.prior import Prior
-from whence.runs.job import Job
+from whence.runs.job import SHARED, Job, checked_tasks
 from whence.search.methods import method
 from whence.search.problem import checked_sizes
 from whence.search.unknowns import INFER, Unknowns
@@ -168,6 +168,11 @@ def job_document(job: Job) -> dict[str, Any]:
         "init": None if job.init is None else machine_json.dumps(job.init),
         "minutes": job.minutes,
         **({} if job.endings == IGNORE else {"endings": job.endings}),
+        **(
+            {"experts": job.experts, "tasks": [job.tasks[0], job.tasks[-1]]}
+            if job.by_subject
+            else {}
+        ),
         **({} if job.device == CPU else {"device": job.device}),
     }
 
@@ -203,6 +208,8 @@ def _job(document: dict[str, Any], pairs: Worlds) -> Job:
         minutes=document["minutes"],
         endings=checked_endings(document.get("endings", IGNORE)),
         device=checked_device(document.get("device", CPU)),
+        experts=document.get("experts", SHARED),
+        tasks=checked_tasks(tuple(document.get("tasks", (1, 1)))),
     )
 
 

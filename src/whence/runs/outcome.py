@@ -11,7 +11,7 @@ from whence.analysis import sensitivity
 from whence.analysis.certainty import arrow_certainty
 from whence.analysis.levels import notes_of_levels
 from whence.analysis.questions import open_questions
-from whence.runs import events, folder, weighing
+from whence.runs import events, folder, subjects, weighing
 from whence.runs.result import Run, Trace
 from whence.runs.searching import Search
 from whence.search.method import Row
@@ -56,6 +56,7 @@ def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
         *found.doubts,
         *sensitivity.doubts_of_discount(posterior, machine, problem.unknowns.inferred),
     )
+    groups = subjects.grouped(job, found.draws, kept) if job.by_subject else None
     certainty = () if sample is None else arrow_certainty(posterior, machine, sample)
     questions = () if sample is None else open_questions(sample, expert=expert)
     return Run(
@@ -80,6 +81,7 @@ def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
         exact=finding.exact if found.rough is None else None,
         log_evidence=dict(finding.log_evidence) if found.rough is None else {},
         level_notes=tuple(notes_of_levels(posterior, machine)),
+        groups=groups,
         ladders=_ladders(walk.method.details(walk.state)),
         manifest=None if search.keeper is None else search.keeper.manifest,
     )

@@ -23,6 +23,7 @@ from whence.runs.checking import Check, check
 from whence.runs.events import OnEvent
 from whence.runs.job import Job
 from whence.runs.manifest import Manifest
+from whence.runs.subjects import Groups
 from whence.runs.weighing import Rough
 from whence.search.draws import Draws, Exact
 
@@ -81,6 +82,7 @@ class Run:
             the run's temperature, averaged over the prior of each size, and over that of the
             expert where it is unknown. Sizes that a sample hardly met are left out.
         level_notes: what other levels of rewards would explain, where machines paid 0 or 1.
+        groups: subjects and their tasks, where `experts` or `tasks` asked for them; else None.
         ladders: how the ladders of tempering did: `temperatures`, `swap_rates`, `round_trips`;
             nothing for other methods.
         manifest: of the folder that the run was read from or is kept in, or None.
@@ -107,6 +109,7 @@ class Run:
     exact: Exact | None = None
     log_evidence: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     level_notes: tuple[str, ...] = ()
+    groups: Groups | None = None
     ladders: Mapping[str, Any] = field(default_factory=dict)
     manifest: Manifest | None = None
 
@@ -128,6 +131,8 @@ class Run:
         Routes come first, the most special of them first; what is less probable than 50% is not
         stated. Nothing where the method gives no probabilities.
         """
+        if self.groups is not None:
+            return self.groups.facts
         if self.posterior is None or self.found is None:
             return ()
         return (
@@ -142,6 +147,8 @@ class Run:
     @property
     def answer(self) -> str:
         """What the expert wants, in one sentence of the facts that are sure."""
+        if self.groups is not None:
+            return self.groups.answer
         if self.found is not None:
             return self.found.sentence
         worlds = [mdp for mdp, _ in self.job.pairs]
@@ -186,7 +193,8 @@ class Run:
     def notes(self) -> tuple[str, ...]:
         """What the demonstrations would allow to ask for, and what was done unasked, in words."""
         rough = () if self.rough is None else (self.rough.note,)
-        return (*self.job.notes, *self.level_notes, *rough)
+        groups = () if self.groups is None else self.groups.notes
+        return (*self.job.notes, *self.level_notes, *rough, *groups)
 
     @property
     def inferred(self) -> tuple[str, ...]:

@@ -16,9 +16,11 @@ import numpy as np
 from whence import _files as files
 from whence.errors import FileError
 from whence.io import arrays
+from whence.runs import listed
 from whence.runs.posterior_document import (
     arrows_document,
     facts_document,
+    groups_document,
     machine_document,
     open_questions_document,
     posterior_document,
@@ -41,6 +43,9 @@ def write(folder: Path, run: Run) -> None:
         files.write_bytes(
             files.own(folder, DRAWS), arrays.write(draw_arrays(run.draws, run.rough))
         )
+    if run.groups is not None:
+        found = listed.listed_arrays(run.groups.machines, run.groups.source)
+        files.write_bytes(files.own(folder, listed.NAME), arrays.write(found))
     files.write_bytes(files.own(folder, RESULT), _json(result_document(run)))
 
 
@@ -92,6 +97,7 @@ def result_document(run: Run) -> dict[str, Any]:
         "notes": list(run.notes),
         "level_notes": list(run.level_notes),
         "posterior": posterior_document(run),
+        "groups": groups_document(run),
         "arrows": arrows_document(run),
         "telling": open_questions_document(run),
         "log_evidence": [

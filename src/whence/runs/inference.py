@@ -22,7 +22,15 @@ from whence.model.prior import Prior, checked_levels
 from whence.planning.simulation import checked_seed
 from whence.runs import events, keeper, signals, watching
 from whence.runs.events import OnEvent
-from whence.runs.job import Job, check_minutes, check_steps, checked_threads
+from whence.runs.job import (
+    SHARED,
+    Job,
+    check_minutes,
+    check_steps,
+    check_subjects,
+    checked_tasks,
+    checked_threads,
+)
 from whence.runs.keeper import Keeper
 from whence.runs.manifest import Names
 from whence.runs.outcome import finished
@@ -61,6 +69,8 @@ def infer(
     steps: int | None = None,
     minutes: float | None = None,
     endings: str = IGNORE,
+    experts: str = SHARED,
+    tasks: int | range | tuple[int, int] = 1,
     threads: int | None = None,
     device: str = CPU,
     folder: str | os.PathLike[str] | None = None,
@@ -102,6 +112,10 @@ def infer(
         endings: `ignore`, or `task`: an episode that says that it ended did so because the task
             was over, and one that went on because it was not; one such statement in a thousand
             or so may be wrong, as the demonstrations tell.
+        experts: `shared`, or `by-subject`: one who acted has an alpha and a lapse of its own,
+            which are alike as far as subjects are.
+        tasks: how many groups of subjects there may be, each with a machine of its own, or the
+            least and the most: see `run.groups`.
         threads: how many to use; all cores by default. The result does not depend on it.
         device: what scores machines: `cpu`, or `cuda`, a graphics card (needs `whence[cuda]`).
         folder: a new folder to keep the run in, so that it survives a kill: see `resume`.
@@ -139,7 +153,10 @@ def infer(
         minutes=minutes,
         endings=checked_endings(endings),
         device=checked_device(device),
+        experts=experts,
+        tasks=checked_tasks(tasks),
     )
+    check_subjects(job)
     if folder is not None:
         keeper.check_free(folder)
     with watching.telling(progress, on_event) as tell:

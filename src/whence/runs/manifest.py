@@ -31,7 +31,7 @@ from whence.model.expert_prior import AlphaPrior, LapsePrior
 from whence.model.mdp import LabeledMDP
 from whence.model.prior import Prior
 from whence.runs.answers import answer_of
-from whence.runs.job import Job
+from whence.runs.job import SHARED, Job, checked_tasks
 from whence.search.methods import method
 from whence.search.problem import checked_sizes
 from whence.search.unknowns import INFER, Unknowns
@@ -176,6 +176,11 @@ def job_document(job: Job) -> dict[str, Any]:
         "minutes": job.minutes,
         **({} if job.endings == IGNORE else {"endings": job.endings}),
         **({} if unknown.kinds == (BOLTZMANN,) else {"expert_kinds": list(unknown.kinds)}),
+        **(
+            {"experts": job.experts, "tasks": [job.tasks[0], job.tasks[-1]]}
+            if job.by_subject
+            else {}
+        ),
         **({} if job.device == CPU else {"device": job.device}),
         **({"answers": [each.document() for each in job.answers]} if job.answers else {}),
     }
@@ -214,6 +219,8 @@ def _job(document: dict[str, Any], pairs: Worlds) -> Job:
         endings=checked_endings(document.get("endings", IGNORE)),
         device=checked_device(document.get("device", CPU)),
         answers=tuple(answer_of(each) for each in document.get("answers", ())),
+        experts=document.get("experts", SHARED),
+        tasks=checked_tasks(tuple(document.get("tasks", (1, 1)))),
     )
 
 

@@ -25,8 +25,11 @@ from whence.model.conveniences import RunMethods
 from whence.model.expert import BOLTZMANN, SOFT, Expert
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
+from whence.runs.checking import Check, check
+from whence.runs.events import OnEvent
 from whence.runs.job import Job
 from whence.runs.manifest import Manifest
+from whence.runs.subjects import Groups
 from whence.runs.weighing import Rough
 from whence.search.draws import Draws, Exact
 
@@ -93,6 +96,9 @@ class Run(RunMethods):
             expert were compared, by the number of states and the kind; for a kind that explains
             little it may be a lower bound, whose error is infinite.
         level_notes: what other levels of rewards would explain, where machines paid 0 or 1.
+        groups: subjects and their tasks, where `experts` or `tasks` asked for them; else None.
+        ladders: how the ladders of tempering did: `temperatures`, `swap_rates`, `round_trips`;
+            nothing for other methods.
         manifest: of the folder that the run was read from or is kept in, or None.
         folder: that folder, or None.
         answers: to questions, those withdrawn among them; see `answered`.
@@ -120,6 +126,8 @@ class Run(RunMethods):
     exact: Exact | None = None
     log_evidence: Mapping[int | tuple[int, str], tuple[float, float]] = field(default_factory=dict)
     level_notes: tuple[str, ...] = ()
+    groups: Groups | None = None
+    ladders: Mapping[str, Any] = field(default_factory=dict)
     manifest: Manifest | None = None
     folder: Path | None = None
     answers: tuple[Answered, ...] = ()
@@ -144,6 +152,8 @@ class Run(RunMethods):
         Routes come first, the most special of them first; what is less probable than 50% is not
         stated. Nothing where the method gives no probabilities.
         """
+        if self.groups is not None:
+            return self.groups.facts
         if self.posterior is None or self.found is None:
             return ()
         return (
@@ -161,6 +171,8 @@ class Run(RunMethods):
 
         A second one says how the expert plans, where that was asked.
         """
+        if self.groups is not None:
+            return self.groups.answer
         if self.found is not None:
             return self.found.sentence + self._planning
         worlds = [mdp for mdp, _ in self.job.pairs]
@@ -213,7 +225,8 @@ class Run(RunMethods):
     def notes(self) -> tuple[str, ...]:
         """What the demonstrations would allow to ask for, and what was done unasked, in words."""
         rough = () if self.rough is None else (self.rough.note,)
-        return (*self.job.notes, *self.level_notes, *rough)
+        groups = () if self.groups is None else self.groups.notes
+        return (*self.job.notes, *self.level_notes, *rough, *groups)
 
     @property
     def inferred(self) -> tuple[str, ...]:
@@ -246,17 +259,43 @@ class Run(RunMethods):
         )
         return self
 
-    def to_arviz(self) -> Any:
+    def check(
+        self,
+        *,
+        replicas: int = 400,
+        minutes: float = 5.0,
+        threads: int | None = None,
+        on_event: OnEvent | None = None,
+    ) -> Check:
+        """Return whether the model fits: inferred from half of the episodes, tested on the others.
+
+        Args:
+            replicas: how often the model makes the episodes that were set aside anew.
+            minutes: how long the inference on the other half may take.
+            threads: how many to use; all cores by default.
+            on_event: called with each `Event` of this inference.
+        """
+        return check(self.job, most=replicas, minutes=minutes, threads=threads, on_event=on_event)
+
+    def to_arviz(self, *, predicted: int = 50, every: int | None = None) -> Any:
         """Return the draws for ArviZ: an InferenceData (0.x) or a DataTree (1.x).
 
-        Chains are the independent ladders. Variables: `n_states`, `alpha`, `lapse`, `discount`,
-        `log_likelihood`, `log_prior`, and `machine`, the number of the drawn machine's class in
-        `posterior.machines`.
+        Chains are the independent ladders. Groups: `posterior` with `n_states`, `n_minimal` (of
+        the minimised machine), `alpha`, `lapse`, `discount`, `log_likelihood`, `log_prior`, and
+        `machine`, the number of the drawn machine's class in `posterior.machines`;
+        `log_likelihood`, by episode; `log_prior`, of machine and expert; `sample_stats`, with the
+        ladders' swap rates and Lambda; `posterior_predictive` and `observed_data`, what
+        episodes show.
+
+        Args:
+            predicted: how many draws of each chain make episodes; 0 leaves them out.
+            every: keep one draw in so many; by default all, unless they are too many.
         """
         from whence.runs import arviz
 
-        found = arviz.variables(self.draws, self.posterior, self.method)
-        return arviz.to_arviz(found, self.temperature)
+        return arviz.to_arviz(
+            self.job, self.draws, self.posterior, self.ladders, predicted=predicted, every=every
+        )
 
     def _repr_html_(self) -> str:
         """Return the answer and the machine that illustrates it, for notebooks."""

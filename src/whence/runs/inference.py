@@ -21,6 +21,7 @@ from whence.model.mdp import LabeledMDP
 from whence.model.prior import Prior, checked_levels
 from whence.planning.simulation import checked_seed
 from whence.runs import events, keeper, signals, watching
+from whence.runs.crew import Crew, checked_executor
 from whence.runs.events import OnEvent
 from whence.runs.job import Job, check_minutes, check_steps, checked_threads
 from whence.runs.keeper import Keeper
@@ -62,6 +63,7 @@ def infer(
     endings: str = IGNORE,
     threads: int | None = None,
     device: str = CPU,
+    executor: Any = None,
     folder: str | os.PathLike[str] | None = None,
     checkpoint: float | None = None,
     on_event: OnEvent | None = None,
@@ -101,6 +103,9 @@ def infer(
             or so may be wrong, as the demonstrations tell.
         threads: how many to use; all cores by default. The result does not depend on it.
         device: what scores machines: `cpu`, or `cuda`, a graphics card (needs `whence[cuda]`).
+        executor: who does the work: anything with `submit` as in `concurrent.futures`, such as a
+            process pool or a Dask client; this process by default. The result does not depend on
+            it, and workers on which it would are refused.
         folder: a new folder to keep the run in, so that it survives a kill: see `resume`.
         checkpoint: seconds between two checkpoints in the folder; 10 by default.
         on_event: called with an `Event` as the run begins, a few times a second, and at its end.
@@ -136,12 +141,14 @@ def infer(
         endings=checked_endings(endings),
         device=checked_device(device),
     )
+    checked_executor(executor)
+    _check_card(executor, device)
     if folder is not None:
         keeper.check_free(folder)
     with watching.telling(progress, on_event) as tell:
         return _carried_out(
             job, checked_threads(threads), tell, folder,
-            lambda where: keeper.created(where, job, names, command, checkpoint),
+            lambda where: keeper.created(where, job, names, command, checkpoint), executor,
         )  # fmt: skip
 
 
@@ -151,16 +158,26 @@ def _carried_out(
     on_event: OnEvent | None,
     folder: str | os.PathLike[str] | None,
     created: Callable[[str | os.PathLike[str]], AbstractContextManager[Keeper]],
+    executor: Any,
 ) -> Run:
     """Search, from the first step to the last, and keep it in a folder where one is named."""
     began = time.perf_counter()
     problem = job.problem(threads)
     walk = Walk.start(job, problem)
     walk.seconds = time.perf_counter() - began
+    crew = None if executor is None else Crew(executor, job, threads)
     if folder is None:
-        return finished(Search(job, problem, walk, on_event=on_event), events.STARTED)
+        return finished(Search(job, problem, walk, None, on_event, crew=crew), events.STARTED)
     with created(folder) as kept, signals.caught() as stop:
-        return finished(Search(job, problem, walk, kept, on_event, stop), events.STARTED)
+        return finished(Search(job, problem, walk, kept, on_event, stop, crew), events.STARTED)
+
+
+def _check_card(executor: Any, device: str) -> None:
+    if executor is not None and device != CPU:
+        raise ArgumentError(
+            f"device is {device!r} and there is an executor; a card works in this process: leave "
+            "one of them out"
+        )
 
 
 def _prior(prior: Prior | None, sizes: float | Sequence[float] | None) -> Prior:

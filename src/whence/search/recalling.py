@@ -17,6 +17,7 @@ from whence._arrays import Floats, Ints
 from whence.likelihood.fitting import Normals
 from whence.search.carrying import places
 from whence.search.census import Census, canonical, keys, weigh
+from whence.search.streams import taken
 from whence.search.target import Chains, Target, stacked
 
 
@@ -57,8 +58,8 @@ class Recaller:
         """Return chains of one rung drawn anew several times, one after the other."""
         count = chains.size
         if self.exact:
-            again = chains.rows(np.tile(np.arange(count), times))
-            return self.step(rng, again, np.full(again.size, rung))
+            every = np.tile(np.arange(count), times)
+            return self.step(taken(rng, every), chains.rows(every), np.full(len(every), rung))
         parts = [chains]
         for _ in range(times):
             parts.append(self.step(rng, parts[-1], np.full(count, rung)))
@@ -90,11 +91,12 @@ class Recaller:
         old = chains.rows(where)
         if self.exact:
             return _put(chains, self._exact(drawn, old), where)
-        new = self._offered(rng, old, rung, drawn)
+        own = taken(rng, where)
+        new = self._offered(own, old, rung, drawn)
         before = self._log_excess(old, rung, numbers[where])
         after = self._log_excess(new, rung, drawn)
-        taken = np.log(rng.random(len(where))) < after - before
-        return _put(chains, old.replaced(new, taken), where)
+        accepted = np.log(own.random(len(where))) < after - before
+        return _put(chains, old.replaced(new, accepted), where)
 
     def _drawn(self, rung: Ints, chance: Floats) -> Ints:
         """Return int64[C], members by weight at rungs."""

@@ -98,20 +98,15 @@ def test_a_worker_on_which_bits_would_differ_is_refused(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = units.identity() | {name: "another"}
-    executor = Here(1)
-    monkeypatch.setattr(crew.units, "identity", lambda: there)
-    made = crew.Crew(executor, _tempering(executor=None).job, 1)
-    monkeypatch.undo()
-    unit = crew.Unit(made, _part(), {"identity": there} | {"name": "a unit", "parcel": None})
-    unit.send()
-    with pytest.raises(WorkerError, match=f"{name} is .* there and another here"):
-        unit.look()
 
+    class Other(Here):
+        def submit(self, function: Any, request: dict[str, Any]) -> Future[Any]:
+            with monkeypatch.context() as elsewhere:
+                elsewhere.setattr(units, "identity", lambda: there)
+                return super().submit(function, request)
 
-def _part() -> Any:
-    from whence.search.method import Part
-
-    return Part("a unit", (), None, None, 1)
+    with pytest.raises(WorkerError, match=f"worker .*: {name} is another there and .* here"):
+        _tempering(executor=Other(1))
 
 
 class Dying(Here):

@@ -29,6 +29,7 @@ STORY = (
     "infer",
     "resume",
     "status",
+    "sweep",
     "report",
     "evaluate",
     "show",

@@ -71,6 +71,11 @@ def difference(theirs: dict[str, str], here: dict[str, str]) -> str | None:
     return None
 
 
+def me() -> str:
+    """Return a name of this process: its machine and its number."""
+    return f"{platform.node()}:{os.getpid()}"
+
+
 def work(request: Request) -> Reply:
     """Do a unit of work.
 
@@ -81,7 +86,7 @@ def work(request: Request) -> Reply:
         `worker`, who did it; and `refused`, why it cannot, or `missing`, what it must be sent
         first, or `done`, what it found, and the `seconds` that it took.
     """
-    worker = f"{platform.node()}:{os.getpid()}"
+    worker = me()
     try:
         refused = difference(request["identity"], identity())
         if refused is not None:

@@ -121,6 +121,11 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         """Return a census."""
         return census.empty(self.problem.target().space)
 
+    def carried_like(self, part: Part) -> tempering.State:
+        """Return the state of as many ladders, with room for as much as finders and draws take."""
+        fresh = self._seeker.init(wanted=True).parted(np.array(part.places))
+        return replace(part.state, seeking=fresh, drawn=self.recorded(part.state))
+
     def carried(self, rng: np.random.Generator, part: Part) -> Carried:
         """Make the steps of some ladders."""
         state = part.state if part.shared is None else replace(part.state, census=part.shared)

@@ -42,14 +42,14 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let finders look at small spaces, and cut units into different lengths."""
     monkeypatch.setattr(seeking, "FEW_MACHINES", 1.0)
     monkeypatch.setattr(finder, "STEPS", 200)
-    monkeypatch.setattr(crew, "UNIT_SECONDS", 0.05)
+    monkeypatch.setattr(crew, "UNIT_SECONDS", 0.5)
     monkeypatch.setattr(crew, "POLL_SECONDS", 0.01)
     units._known.clear()
 
 
 def _tempering(**changes: Any) -> whence.Run:
-    known = {"alpha": 20.0, "lapse": 0.0, "discount": 0.9}
-    return small.infer("tempering", settings=SETTINGS, **(known | changes))
+    usual = {"alpha": 20.0, "lapse": 0.0, "discount": 0.9, "settings": SETTINGS}
+    return small.infer("tempering", **(usual | changes))
 
 
 def _bytes(run: whence.Run) -> list[bytes]:

@@ -12,6 +12,7 @@ import platform
 import threading
 import time
 from collections import OrderedDict
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +40,7 @@ _known: OrderedDict[str, Known] = OrderedDict()
 _lock = threading.Lock()
 
 
+@cache
 def identity() -> dict[str, str]:
     """Return what decides the last bits of a result: versions, and what processors compile to."""
     import llvmlite.binding as llvm

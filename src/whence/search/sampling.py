@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from whence._arrays import Ints
+from whence._arrays import Bools, Ints
 from whence.search import adapting, census, diagnostics, functionals, parting, tempering
 from whence.search.census import Census
 from whence.search.draws import Draws
@@ -152,7 +152,9 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
             parting.beside(list(parts), ladders)
             for parts in zip(*(items_of(each.records) for each in done), strict=True)
         ]
-        return adapting.settled(following, self.problem.target(), self.settings), rows, records
+        following = adapting.settled(following, self.problem.target(), self.settings)
+        rows[-1] = self._row(following, rows[-1].accepted)
+        return following, rows, records
 
     def _recaller(self, state: tempering.State) -> Recaller:
         """Return what draws from the census of a state, made once."""
@@ -193,11 +195,13 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
 
     def row(self, state: tempering.State, info: tempering.Info) -> Row:
         """Return the scores of the coldest chains."""
+        return self._row(state, info.accepted[:: self.settings.rungs])
+
+    def _row(self, state: tempering.State, accepted: Bools) -> Row:
         target = self.problem.target()
         cold = np.arange(len(state.ladder)) * self.settings.rungs
         score = target.score(state.chains.rows(cold))
-        best = target.score(state.best)
-        return Row(score, best, state.temperatures[:, 0], info.accepted[cold])
+        return Row(score, target.score(state.best), state.temperatures[:, 0], accepted)
 
     def best(self, state: tempering.State) -> Found:
         """Return the best machine that any ladder met."""

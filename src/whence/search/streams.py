@@ -51,7 +51,7 @@ def together(generators: list[np.random.Generator], rows: int) -> np.random.Gene
     """Return what draws for `rows` rows of each generator, those of the first one first."""
     if len(generators) == 1:
         return generators[0]
-    streams = Streams(generators, np.repeat(np.arange(len(generators)), rows))
+    streams = Streams(generators, np.arange(len(generators) * rows) // rows, rows)
     return cast(np.random.Generator, streams)  # of the few methods that whole batches ask for
 
 
@@ -70,13 +70,20 @@ class Streams:
         owner: int64[B], whose row it is. The first axis of all that is drawn has length B.
     """
 
-    def __init__(self, generators: list[np.random.Generator], owner: Ints) -> None:
+    def __init__(self, generators: list[np.random.Generator], owner: Ints, each: int = 0) -> None:
+        """Take rows by owner; where `each` is given, every owner has as many, in turn."""
         self.generators = generators
         self.owner = owner
+        if each:
+            self._rows: list[Any] = [
+                slice(n * each, (n + 1) * each) for n in range(len(generators))
+            ]
+            self._counts = [each] * len(generators)
+            return
         edges = np.searchsorted(owner, np.arange(len(generators) + 1))
         if (owner[1:] >= owner[:-1]).all():
             pairs = zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
-            self._rows: list[Any] = [slice(*pair) for pair in pairs]
+            self._rows = [slice(*pair) for pair in pairs]
             self._counts = np.diff(edges).tolist()
         else:
             self._rows = [np.flatnonzero(owner == number) for number in range(len(generators))]

@@ -138,18 +138,23 @@ def kill(count: int) -> None:
         small(whole, None)
         took, expected = time.perf_counter() - began, digest(whole)
         print(f"unbroken: {expected}, {took:.1f} s", flush=True)
+        hit = good = number = 0
         with opened(2) as pool:
-            good = sum(_killed(Path(place), pool, lots, took, n, expected) for n in range(count))
-        print(f"a worker of a pool killed: {good} of {count} the same bytes", flush=True)
+            while hit < count and number < 5 * count:
+                number += 1
+                killed, same_bytes, took = _killed(Path(place), pool, lots, took, number, expected)
+                hit += killed
+                good += killed and same_bytes
+        print(f"a worker of a pool killed: {good} of {hit} the same bytes", flush=True)
         _without_scheduler(Path(place), expected)
         _without_client(Path(place), expected)
 
 
 def _killed(
     place: Path, pool: LocalWorkers, lots: random.Random, took: float, number: int, expected: str
-) -> bool:
-    """Kill a worker of a pool at a random moment of a run."""
-    after = lots.uniform(0.0, 2 * took)
+) -> tuple[bool, bool, float]:
+    """Kill a worker of a pool at a random moment of a run, if it takes as long as the last."""
+    after = lots.uniform(0.0, took)
     victims: list[int] = []
 
     def shoot() -> None:
@@ -170,7 +175,7 @@ def _killed(
         f"{run.seconds:.1f} s, {'the same' if same_bytes else 'OTHER BYTES'}",
         flush=True,
     )
-    return same_bytes
+    return bool(victims), same_bytes, run.seconds
 
 
 def _without_scheduler(place: Path, expected: str) -> None:

@@ -98,6 +98,43 @@ class Batch:
     log_rest: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class Batches:
+    """Some batches one after the other, in few arrays, to be sent.
+
+    Attributes:
+        stop: int64[K], of each.
+        size: int64[K], how many machines each keeps.
+        fresh: the machines that they keep.
+        log_rest: float64[K, sizes].
+    """
+
+    stop: Ints
+    size: Ints
+    fresh: Kept
+    log_rest: Floats
+
+    @classmethod
+    def of(cls, batches: list[Batch]) -> Batches:
+        """Put batches together."""
+        return cls(
+            np.array([batch.stop for batch in batches], dtype=np.int64),
+            np.array([len(batch.fresh.position) for batch in batches], dtype=np.int64),
+            joined([batch.fresh for batch in batches]),
+            np.stack([batch.log_rest for batch in batches]),
+        )
+
+    def each(self) -> list[Batch]:
+        """Return the batches by themselves."""
+        edges = np.concatenate([[0], np.cumsum(self.size)]).tolist()
+        return [
+            Batch(stop, self.fresh.taken(np.arange(first, last)), rest)
+            for stop, first, last, rest in zip(
+                self.stop.tolist(), edges[:-1], edges[1:], self.log_rest, strict=True
+            )
+        ]
+
+
 def init(target: Scorer, sizes: range, settings: Exhaustive) -> State:
     """Return the state before the first batch, where the machines are not too many."""
     space = Enumeration(sizes, len(target.alphabet), target.levels)

@@ -29,6 +29,7 @@ from whence.model.prior import Prior
 from whence.search.batches import (
     NOTHING,
     Batch,
+    Batches,
     Kept,
     Scorer,
     State,
@@ -88,9 +89,10 @@ class ExactEnumeration(Method[Exhaustive, State, Kept]):
             start = stop
         return found
 
-    def carried_like(self, part: Part) -> tuple[Batch, ...]:
-        """Return as many batches."""
-        return (Batch(0, NOTHING, part.state.log_dropped),) * part.scans
+    def carried_like(self, part: Part) -> Batches:
+        """Return no batches, with room for some."""
+        none = np.zeros(0, dtype=np.int64)
+        return Batches(none, none, NOTHING, np.zeros((0, len(part.state.log_dropped))))
 
     def carried(self, rng: np.random.Generator, part: Part) -> Carried:
         """Score some batches."""
@@ -99,12 +101,12 @@ class ExactEnumeration(Method[Exhaustive, State, Kept]):
         for _ in range(part.scans):
             done.append(batch_at(part.state, start, self._target, self.settings))
             start = done[-1].stop
-        return Carried(tuple(done), None, None)
+        return Carried(Batches.of(done), None, None)
 
     def met(self, state: State, done: list[Carried]) -> tuple[State, list[Row], list[Chains]]:
         """Return the state with some batches more, in their order."""
         rows = []
-        for batch in (batch for each in done for batch in each.state):
+        for batch in (batch for each in done for batch in each.state.each()):
             state = folded(state, batch, self._target, self.settings)
             rows.append(self.row(state, batch.fresh))
         return state, rows, []

@@ -46,7 +46,7 @@ class Simulation(msgspec.Struct, forbid_unknown_fields=True):
 
     episodes: int = 100
     length: int = 100
-    seeds: list[int] = [0]
+    seeds: list[int] = msgspec.field(default_factory=lambda: [0])
     alpha: float | None = None
     discount: float | None = None
     lapse: float = 0.0
@@ -69,7 +69,7 @@ class Document(msgspec.Struct, forbid_unknown_fields=True):
     worlds: list[World]
     settings: dict[str, Any] = {}
     variants: list[dict[str, Any]] = []
-    seeds: list[int] = [0]
+    seeds: list[int] = msgspec.field(default_factory=lambda: [0])
 
 
 class Cell(NamedTuple):

@@ -85,14 +85,24 @@ class Seeker:
         return replace(seeking, found=every), best
 
     def _chain(self, beam: Scored) -> Chains | None:
-        """Return the best machine of a beam as a chain of the target."""
+        """Return the best machine of a beam as a chain of the target.
+
+        Where a number of states is asked for, a machine that has it competes with the best one of
+        all, to which states are added that change nothing.
+        """
         if not beam.score.size:
             return None
-        machine: Machines | None = padded(beam.machines.rows(np.array([0])), self.target.space)
+        right = np.isin(beam.machines.n_states, self.target.space.sizes)
+        rows = [beam.rows(np.array([row])) for row in {0, *np.flatnonzero(right)[:1].tolist()}]
+        made = [self._allowed(one) for one in rows]
+        chains = [chain for chain in made if chain is not None]
+        return max(chains, key=lambda chain: float(self.target.score(chain)[0]), default=None)
+
+    def _allowed(self, one: Scored) -> Chains | None:
+        machine: Machines | None = padded(one.machines, self.target.space)
         if machine is None:
             return None
-        known = self.target.unknowns
-        expert = beam.experts.rows(np.array([0]))
+        known, expert = self.target.unknowns, one.experts
         return self.target.chains(
             machine,
             Experts(

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Floats, Ints
+from whence.search.finding.goals import Goals
 from whence.search.finding.reducing import Tables
 from whence.search.machines import Machines
 from whence.search.neighbours import single_changes
@@ -70,10 +71,17 @@ def joined(parts: list[Scored]) -> Scored:
 
 
 class Scorer:
-    """Scores machines, and counts them."""
+    """Scores machines, and counts them.
 
-    def __init__(self, target: Target) -> None:
+    Attributes:
+        target: what scores.
+        goals: what the expert heads for, for words that follow it.
+        count: machines scored so far.
+    """
+
+    def __init__(self, target: Target, goals: Goals | None = None) -> None:
         self.target = target
+        self.goals = goals
         self.count = 0
 
     def score(self, machines: Machines, experts: Experts) -> Scored:

@@ -12,6 +12,7 @@ from whence.search import diagnostics, functionals, tempering
 from whence.search.draws import Draws
 from whence.search.evidence import log_evidence
 from whence.search.method import Finding, Found, Method, Row, best_of, within
+from whence.search.placing import neighbours, placed
 from whence.search.problem import Problem
 from whence.search.recalling import Recaller
 from whence.search.seeking import Seeker
@@ -30,6 +31,10 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
     settings_type = Tempering
     _made: Recaller | None = None
 
+    def __init__(self, problem: Problem, settings: Tempering) -> None:
+        super().__init__(placed(problem, settings.at_once), settings)
+        self._lists = placed(problem, neighbours(problem.target().space))
+
     def init(self, rng: np.random.Generator) -> tempering.State:
         """Return the ladders before the first step."""
         target, settings = self.problem.target(), self.settings
@@ -47,7 +52,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
 
     @cached_property
     def _seeker(self) -> Seeker:
-        return Seeker(self.problem.target(), self.settings)
+        return Seeker(self.problem.target(), self.settings, self._lists.target())
 
     def step(
         self, rng: np.random.Generator, state: tempering.State

@@ -20,9 +20,10 @@ from whence.likelihood.cuda import sifting
 from whence.likelihood.cuda.card import CudaCard, FullError
 from whence.likelihood.engines import CPU
 from whence.runs.job import Job
-from whence.search.neighbours import single_changes
-from whence.search.placing import FEW, neighbours, placed
+from whence.search.finding.climbing import Scorer
+from whence.search.placing import FEW, placed
 from whence.search.settings import Exhaustive, Tempering
+from whence.search.unknowns import Experts
 
 emulated = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler to emulate a card with")
 
@@ -164,10 +165,18 @@ def test_a_few_chains_are_scored_by_the_cores_and_many_by_the_card(
     job: Job = found.job
     problem = job.problem()
     assert placed(problem, FEW) is problem
-    assert {posterior.device for posterior in placed(problem, FEW - 1).posteriors} == {CPU}
-    space = problem.target().space
-    one = problem.target().sample(np.random.default_rng(0), 1).machines
-    assert neighbours(space) == single_changes(one, space.levels).size
+    on_cores = placed(problem, FEW - 1)
+    assert {posterior.device for posterior in on_cores.posteriors} == {CPU}
+    scorer = Scorer(on_cores.target(), problem.target())
+    machines = problem.target().space.sample(np.random.default_rng(0), FEW)
+    expert = Experts(np.array([10.0]), np.array([0.1]), np.zeros(1, dtype=np.int64))
+    for size, scored_by in ((FEW, problem), (FEW - 1, on_cores)):
+        some = machines.rows(np.arange(size))
+        rows = expert.rows(np.zeros(size, dtype=np.int64))
+        exact = scored_by.target().chains(some, rows)
+        assert scorer.at_one(some, expert).score.tobytes() == scorer.target.score(exact).tobytes()
+    other = on_cores.target().log_likelihood(some, rows)
+    assert (other != problem.target().log_likelihood(some, rows)).any()
 
 
 def test_errors_of_a_card_become_messages_with_a_cure() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from whence.likelihood.engines import CPU
 from whence.search.problem import Problem
-from whence.search.space import Space
 
 FEW = 100  # machines that two cores score in the time that a card takes for a call
 
@@ -18,9 +17,3 @@ def placed(problem: Problem, machines: int) -> Problem:
     if problem.posteriors[0].device == CPU or machines >= FEW:
         return problem
     return problem.on_cores()
-
-
-def neighbours(space: Space) -> int:
-    """Return how many single changes the largest machines have: what the finder asks for."""
-    others = space.largest - 1 + len(space.levels) - 1
-    return space.largest * space.m * others

@@ -12,7 +12,7 @@ from whence.search import diagnostics, functionals, tempering
 from whence.search.draws import Draws
 from whence.search.evidence import log_evidence
 from whence.search.method import Finding, Found, Method, Row, best_of, within
-from whence.search.placing import neighbours, placed
+from whence.search.placing import placed
 from whence.search.problem import Problem
 from whence.search.recalling import Recaller
 from whence.search.seeking import Seeker
@@ -33,7 +33,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
 
     def __init__(self, problem: Problem, settings: Tempering) -> None:
         super().__init__(placed(problem, settings.at_once), settings)
-        self._lists = placed(problem, neighbours(problem.target().space))
+        self._lists = problem
 
     def init(self, rng: np.random.Generator) -> tempering.State:
         """Return the ladders before the first step."""

@@ -59,11 +59,11 @@ class Seeker:
         Args:
             target: what the chains sample.
             settings: of the chains.
-            lists: the same target, where the long lists of a finder are scored by something else.
+            lists: the same target, where long lists of machines are scored by something else.
         """
         self.target = target
         self.settings = settings
-        self.finder = Finder(lists or target)
+        self.finder = Finder(target, lists)
 
     def init(self, wanted: bool) -> Seeking:
         """Return the finders before the first turn, or all of them over."""

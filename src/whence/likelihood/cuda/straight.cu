@@ -134,7 +134,7 @@ __device__ inline double read_for_ever(
         const double *weight, const Byte *targets, const double *pays, const double *tolerance, double *z, Int *sweeps
 
 // The sweeps in 32-bit numbers. Lanes without a machine sweep, too, over numbers that nobody reads.
-extern "C" __global__ void __launch_bounds__(WARP, 12) solve_roughly(GIVEN) {
+extern "C" __global__ void __launch_bounds__(WARP) solve_roughly(GIVEN) {
     ROOM;
     double *paid = room;
     int *to = (int *)(paid + m * WARP);

@@ -14,7 +14,7 @@ MOST_ROWS = 112  # whose values fit into the registers of a lane
 MOST_OUTCOMES = 6_000  # that are worth compiling
 MOST_SYMBOLS = 40  # whose arrows fit into fast memory in all the ways that they are needed
 LONGEST_DISCOUNT = 0.98  # beyond, extrapolation saves more than registers do
-KERNELS = {"solve_roughly": 12, "solve_finely": 8}  # and blocks that a processor has registers for
+KERNELS = {"solve_roughly": 8, "solve_finely": 8}  # and blocks that a processor has registers for
 SITTER = 48  # bytes that a lane keeps of its machine
 ROUGH = 1e-7  # of the largest value: what 32-bit numbers are exact to
 

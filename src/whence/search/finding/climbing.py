@@ -15,6 +15,7 @@ from whence._arrays import Floats, Ints
 from whence.search.finding.reducing import Tables
 from whence.search.machines import Machines
 from whence.search.neighbours import single_changes
+from whence.search.placing import FEW
 from whence.search.target import Chains, Target
 from whence.search.unknowns import Experts
 
@@ -70,15 +71,23 @@ def joined(parts: list[Scored]) -> Scored:
 
 
 class Scorer:
-    """Scores machines, and counts them."""
+    """Scores machines, and counts them.
 
-    def __init__(self, target: Target) -> None:
+    Attributes:
+        target: what they are scored by.
+        lists: what lists of `FEW` machines and more are scored by, however many of them were met.
+        count: how many were scored.
+    """
+
+    def __init__(self, target: Target, lists: Target | None = None) -> None:
         self.target = target
+        self.lists = lists or target
         self.count = 0
 
     def score(self, machines: Machines, experts: Experts) -> Scored:
         """Return machines with their scores."""
-        chains: Chains = self.target.chains(machines, experts)
+        scored_by = self.lists if machines.size >= FEW else self.target
+        chains: Chains = scored_by.chains(machines, experts)
         self.count += machines.size
         return Scored(machines, experts, self.target.score(chains))
 

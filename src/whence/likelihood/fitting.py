@@ -15,12 +15,11 @@ import numpy as np
 
 from whence._arrays import Floats, Ints
 from whence.likelihood.posterior import Posterior
+from whence.likelihood.solved import Solved
 from whence.model.expert_prior import AlphaPrior, LapsePrior
 
-EXACT = 1e-7  # of the values behind a fit, in units of the largest level
 MOST_ROWS = 4_096  # pairs of a machine state and a visited state that a fit looks at
 REMEMBERED = 100_000
-ROOM = 2**22  # numbers that are worked on at a time
 USUAL_LAPSE = 0.05  # to start from
 FARTHEST = 4.0  # how far a mean may lie from the fit
 LEAST_PRECISION = 0.02  # of log alpha, where neither data nor prior say anything
@@ -87,9 +86,8 @@ class Fitter:
             alpha: the expert's, finite, or a prior over it.
             lapse: the expert's, or a prior over it.
         """
-        self._posteriors = posteriors
-        self._largest = max(abs(level) for level in posteriors[0].levels) or 1.0
-        unit = math.log(self._largest)
+        self.solved = Solved(posteriors)
+        unit = math.log(self.solved.largest)
         known = alpha if not isinstance(alpha, AlphaPrior) else alpha.centre / math.exp(unit)
         prior = alpha if isinstance(alpha, AlphaPrior) else AlphaPrior()
         beta = lapse if isinstance(lapse, LapsePrior) else LapsePrior()
@@ -111,21 +109,14 @@ class Fitter:
 
         `discount`, int64[B], says at which of the discounts.
         """
-        tables = self._posteriors[0].canonical(transitions, rewards)
-        keys = _keys((*tables, discount))
+        tables, keys = self.solved.keyed(transitions, rewards, discount)
         fresh: dict[bytes, int] = {}
         for row, key in enumerate(keys):
             if key not in self._remembered:
                 fresh.setdefault(key, row)
         if fresh:
             rows = np.fromiter(fresh.values(), dtype=np.int64, count=len(fresh))
-            found = np.zeros((len(rows), 8))
-            for number in np.unique(discount[rows]):
-                own = discount[rows] == number
-                some = rows[own]
-                found[own] = self._fitted(
-                    self._posteriors[number], tables[0][some], tables[1][some]
-                )
+            found = self._fitted((tables[0][rows], tables[1][rows]), discount[rows], list(fresh))
             self._remembered.update(zip(fresh, found, strict=True))
         result = np.array([self._remembered[key] for key in keys]).reshape(len(keys), 8)
         if len(self._remembered) > REMEMBERED:
@@ -165,53 +156,15 @@ class Fitter:
             [sharp, (ones + zeros) * lapse * (1 - lapse) + LEAST_PRECISION], axis=1
         )
 
-    def _fitted(self, posterior: Posterior, transitions: Ints, rewards: Floats) -> Floats:
+    def _fitted(self, tables: tuple[Ints, Floats], discount: Ints, keys: list[bytes]) -> Floats:
         """Return float64[B, 8], some machines at a time."""
         from whence.likelihood.kernels.fitting import fit_machines
 
-        size, n, _ = transitions.shape
-        batch = self.batch(n)
-        result = np.zeros((size, 8))
-        for first in range(0, size, batch):
-            some = slice(first, first + batch)
-            q, counts = self.rows(
-                posterior, (transitions[some], rewards[some]), EXACT * self._largest
-            )
+        result = np.zeros((len(keys), 8))
+        for some in self.solved.pieces(len(keys), tables[0].shape[1]):
+            q, counts = self.solved.rows(tables, discount, keys, some)
             fit_machines(q, counts, MOST_ROWS, self.prior, self.free, self._start, result[some])
         return result
-
-    def batch(self, n: int) -> int:
-        """Return how many machines of n states are worked on at a time."""
-        posterior = self._posteriors[0]
-        width = max(world.n_actions for world, _ in posterior.worlds)
-        rows = n * width * sum(len(each.visited) for each in posterior.evidence)
-        return max(ROOM // max(rows, 1), 1)
-
-    def rows(
-        self, posterior: Posterior, tables: tuple[Ints, Floats], exact: float
-    ) -> tuple[Floats, Floats]:
-        """Return Q and counts of actions, float64[B, R, A], worlds one after the other."""
-        from whence.likelihood.kernels.fitting import occupy_machines
-
-        size, n, _ = tables[0].shape
-        width = max(world.n_actions for world, _ in posterior.worlds)
-        parts = []
-        for number, seen in enumerate(posterior.evidence):
-            engine, own = posterior.in_world(number, tables)
-            many, actions = len(seen.visited), engine.mdp.n_actions
-            q = engine.visited_q(own, exact).transpose(0, 1, 3, 2).reshape(size, n, -1)
-            q[:, :, seen.closed] = -np.inf
-            q = q.reshape(size, -1, actions)
-            counts = np.zeros((size, n, many * actions))
-            occupy_machines(
-                own[0], seen.parent, seen.symbol, seen.first_cell, seen.cell_key,
-                seen.cell_count, np.zeros(len(seen.parent), dtype=np.int64), counts,
-            )  # fmt: skip
-            parts.append((_wide(q, width, -np.inf), _wide(counts.reshape(q.shape), width, 0.0)))
-        return (
-            np.concatenate([part[0] for part in parts], axis=1),
-            np.concatenate([part[1] for part in parts], axis=1),
-        )
 
 
 def _bent_down(precision: Floats) -> tuple[Floats, Floats, Floats]:
@@ -229,18 +182,3 @@ def logit(share: Floats) -> Floats:
     """Return the log odds of shares between 0 and 1; those at the ends are taken as near them."""
     inside = np.clip(share, 1e-12, 1 - 1e-12)
     return np.asarray(np.log(inside) - np.log1p(-inside))
-
-
-def _wide(rows: Floats, width: int, filled: float) -> Floats:
-    """Return float64[B, R, width], with columns added where a world has fewer actions."""
-    missing = width - rows.shape[2]
-    return (
-        np.pad(rows, ((0, 0), (0, 0), (0, missing)), constant_values=filled) if missing else rows
-    )
-
-
-def _keys(tables: tuple[Ints, Floats, Ints, Ints]) -> list[bytes]:
-    """Return what each canonical machine at a discount is remembered by."""
-    size = len(tables[2])
-    rows = np.concatenate([table.reshape(size, -1).astype(np.float64) for table in tables], axis=1)
-    return [row.tobytes() for row in rows]

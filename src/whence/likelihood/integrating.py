@@ -152,7 +152,7 @@ class Integrated:
         if self._fitter is None:
             found = posterior.log_likelihood(*tables, tolerance=tolerance, remember=False)
             return np.asarray(found / self.temperature)
-        batch = self._fitter.batch(tables[0].shape[1])
+        batch = self._fitter.solved.batch(tables[0].shape[1])
         starts = range(0, len(tables[0]), batch)
         parts = [
             self._integrals(
@@ -175,7 +175,7 @@ class Integrated:
         fits = fitter.fits(*tables, np.full(size, number, dtype=np.int64))
         beta = 1 / self.temperature
         mean, root = fitter.tempered(fits, np.full(size, beta))
-        q, counts = fitter.rows(posterior, tables, (EXACT if fine else ROUGH) * largest)
+        q, counts = fitter.solved.all_rows(posterior, tables, (EXACT if fine else ROUGH) * largest)
         places = np.zeros((0, 3)) if nodes is None else nodes
         result, open_ = np.full(size, np.inf), np.arange(size)
         for spacing in FINE if fine else COARSE:

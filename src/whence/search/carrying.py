@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from whence._arrays import Floats, Ints
+from whence._arrays import Bools, Floats, Ints
 from whence.likelihood.fitting import Fits, Fitter, Normals, logit
 from whence.likelihood.posterior import Posterior
 from whence.search.machines import Machines
@@ -138,6 +138,19 @@ class Carrier:
     def tempered(self, fits: Fits, temperatures: Floats) -> Normals:
         """Return what is expected of experts at temperatures, float64[B]."""
         return self._fitter.tempered(fits, 1 / temperatures)
+
+    def shared(self, experts: Experts) -> Bools:
+        """Return bool[B]: the experts whose machines are solved once for all of them."""
+        if not self.useful:
+            return np.zeros(len(experts.alpha), dtype=np.bool_)
+        return self._fitter.solved.serves(experts.alpha, experts.discount)
+
+    def log_likelihood(self, machines: Machines, experts: Experts) -> Floats:
+        """Return float64[B] of machines at experts that share solves."""
+        tables = machines.tables(self.posteriors[0].levels)
+        return self._fitter.solved.log_likelihood(
+            *tables, experts.discount, experts.alpha, experts.lapse
+        )
 
     @cached_property
     def _fitter(self) -> Fitter:

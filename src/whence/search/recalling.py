@@ -55,14 +55,24 @@ class Recaller:
 
     def several(self, rng: np.random.Generator, chains: Chains, rung: int, times: int) -> Chains:
         """Return chains of one rung drawn anew several times, one after the other."""
-        count = chains.size
         if self.exact:
-            again = chains.rows(np.tile(np.arange(count), times))
+            again = chains.rows(np.tile(np.arange(chains.size), times))
             return self.step(rng, again, np.full(again.size, rung))
-        parts = [chains]
-        for _ in range(times):
-            parts.append(self.step(rng, parts[-1], np.full(count, rung)))
-        return stacked(parts[1:])
+        numbers = self.numbers(chains)
+        where = np.flatnonzero(numbers >= 0)
+        size = len(where)
+        if not size:
+            return chains.rows(np.tile(np.arange(chains.size), times))
+        old, rungs = chains.rows(where), np.full(times * size, rung)
+        drawn = self._drawn(rungs, rng.random(times * size))
+        new = self._offered(rng, old.rows(np.tile(np.arange(size), times)), rungs, drawn)
+        before = self._log_excess(old, rungs[:size], numbers[where])
+        after = self._log_excess(new, rungs, drawn).reshape(times, size)
+        taken = _taken(np.log(rng.random((times, size))), before, after)
+        every = stacked([chains, new])
+        places = np.tile(np.arange(chains.size), (times, 1))
+        places[:, where] = np.where(taken < 0, where, chains.size + taken)
+        return every.rows(places.reshape(-1))
 
     def numbers(self, chains: Chains) -> Ints:
         """Return int64[C], the number of each chain's machine in the census, or -1."""
@@ -131,6 +141,28 @@ class Recaller:
         """Return what is expected of the experts of members at rungs."""
         assert self._normals is not None
         return Normals(*(table[rung, numbers] for table in self._normals))
+
+
+def _taken(log_chance: Floats, before: Floats, after: Floats) -> Ints:
+    """Return int64[T, C]: the number of the offer at which each chain stands, or -1.
+
+    An offer does not depend on where a chain stands, so all are weighed beforehand; they are
+    taken one after the other.
+
+    Args:
+        log_chance: float64[T, C].
+        before: float64[C], the excess of the chains.
+        after: float64[T, C], of the offers.
+    """
+    times, size = after.shape
+    result = np.full((times, size), -1)
+    here, at = before, result[0]
+    for t in range(times):
+        better = log_chance[t] < after[t] - here
+        at = np.where(better, t * size + np.arange(size), at)
+        here = np.where(better, after[t], here)
+        result[t] = at
+    return result
 
 
 def _put(chains: Chains, some: Chains, where: Ints) -> Chains:

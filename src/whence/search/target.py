@@ -97,11 +97,16 @@ class Target:
         return Carrier(self.unknowns, self.posteriors)
 
     def log_likelihood(self, machines: Machines, experts: Experts) -> Floats:
-        """Return float64[B], all of one discount in one batch."""
+        """Return float64[B]; machines whose experts share no solve in a batch by discount."""
         result = np.empty(len(machines.n_states))
+        shared = self.carrier.shared(experts)
+        if shared.any():
+            result[shared] = self.carrier.log_likelihood(
+                machines.rows(shared), experts.rows(shared)
+            )
         transitions, rewards = machines.tables(self.space.levels)
-        for number in np.unique(experts.discount):
-            rows = experts.discount == number
+        for number in np.unique(experts.discount[~shared]):
+            rows = ~shared & (experts.discount == number)
             result[rows] = self.posteriors[number].log_likelihood(
                 transitions[rows],
                 rewards[rows],

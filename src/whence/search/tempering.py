@@ -251,7 +251,7 @@ def adapted(state: State, target: Target, settings: Tempering) -> State:
     Each round is twice as long as the one before, so that the last one, in which the chains have
     settled, decides. The warm-up ends after `warm_up` steps, once all finders are over, all
     ladders have found equally good machines, and all neighbours swap about equally often or a
-    round took twice as long as the shortest warm-up; or else after half of all steps.
+    round took as long as the shortest warm-up; or else after half of all steps.
     """
     half = state.step >= settings.steps // 2
     if state.warm >= 0 or (state.step < state.turn and not half):
@@ -264,7 +264,7 @@ def adapted(state: State, target: Target, settings: Tempering) -> State:
     agreed = state.step >= settings.warm_up and apart(target.score(state.best)) < same_score(
         target
     )
-    ended = half or (found and agreed and (balanced or state.round >= 2 * settings.warm_up))
+    ended = half or (found and agreed and (balanced or state.round >= settings.warm_up))
     longer = 2 * state.round if found else state.round
     members, weighed = _census(state, target) if ended else (state.census, state.weighed)
     return replace(

@@ -24,7 +24,7 @@ from whence.model.mdp import LabeledMDP
 SHARPNESS = (2.0, 8.0, 32.0, 128.0, 512.0)  # pay that lies further ahead looks less sharp
 MOST_PAIRS = 120  # of labels; with more labels, single ones alone are goals
 EXACT = 1e-6  # of values, which are at most 1
-MOST_HISTORIES = 2_000  # of each world; those after which least was done are left out
+MOST_HISTORIES = 600  # of each world; those after which least was done are left out
 
 
 @dataclass(frozen=True, eq=False)

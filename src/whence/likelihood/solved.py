@@ -1,0 +1,168 @@
+"""Machines solved once, whatever alpha and lapse: Q and what was done, where something was done.
+
+Where the expert is unknown, one machine is looked at with many experts: to fit one, to carry one
+along, to weigh it. The optimal Q of the states where something was done depends on the machine and
+the discount alone, and all the rest is a sum over it. So Q is solved once, finely enough for any
+usual alpha, and kept for a while. A number that comes out of it does not depend on what is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from whence._arrays import Bools, Floats, Ints
+from whence.likelihood.cache import bands
+from whence.likelihood.posterior import Posterior
+from whence.model.product import checked_sharpness
+
+EXACT = 1e-11  # of values, in units of the largest level
+ROOM = 2**22  # numbers that are worked on at a time
+KEPT = 2**23  # numbers that are kept
+
+Rows = tuple[Floats, Floats]
+
+
+class Solved:
+    """Solves machines at some discounts, for every expert."""
+
+    def __init__(self, posteriors: Sequence[Posterior]) -> None:
+        """Prepare to solve.
+
+        Args:
+            posteriors: one for each discount, over the same demonstrations.
+        """
+        self.posteriors = posteriors
+        self.largest = max(abs(level) for level in posteriors[0].levels) or 1.0
+        self._kept: dict[bytes, Rows] = {}
+        self._numbers = 0
+
+    def serves(self, alpha: Floats, discount: Ints) -> Bools:
+        """Return bool[B]: the experts for whom Q is fine enough."""
+        result = np.zeros(len(alpha), dtype=np.bool_)
+        for number in np.unique(discount):
+            rows = discount == number
+            posterior = self.posteriors[number]
+            allowed = posterior.value_tolerance(bands(alpha[rows]), posterior.tolerance)
+            result[rows] = np.isfinite(alpha[rows]) & (allowed >= EXACT * self.largest)
+        return result
+
+    def log_likelihood(
+        self, transitions: Ints, rewards: Floats, discount: Ints, alpha: Floats, lapse: Floats
+    ) -> Floats:
+        """Return float64[B] of machines, int64[B, n, m] and float64[B, n, m], at experts."""
+        from whence.likelihood.kernels.experts import weigh_experts
+
+        result = np.zeros(len(alpha))
+        for number in np.unique(discount):
+            rows = discount == number
+            place = self.posteriors[number].expert.discount
+            checked_sharpness(rewards[rows], alpha[rows], place)
+        tables, keys = self.keyed(transitions, rewards, discount)
+        for some in self.pieces(len(keys), tables[0].shape[1]):
+            q, counts = self.rows(tables, discount, keys, some)
+            weigh_experts(q, counts, alpha[some], lapse[some], result[some])
+        term = self.posteriors[0].ending_term
+        return result if term is None else result + term(transitions, rewards)
+
+    def keyed(
+        self, transitions: Ints, rewards: Floats, discount: Ints
+    ) -> tuple[tuple[Ints, Floats], list[bytes]]:
+        """Return canonical tables, and what each machine at its discount is known by."""
+        tables = self.posteriors[0].canonical(transitions, rewards)
+        size = len(discount)
+        parts = [table.reshape(size, -1).astype(np.float64) for table in (*tables, discount)]
+        return tables[:2], [row.tobytes() for row in np.concatenate(parts, axis=1)]
+
+    def rows(
+        self, tables: tuple[Ints, Floats], discount: Ints, keys: list[bytes], some: slice
+    ) -> Rows:
+        """Return Q and counts, float64[B, R, A] each, of some of the machines.
+
+        Rows in which nothing was done are left out; below the last of a machine's rows stand
+        zeros.
+        """
+        found = {key: self._kept.get(key) for key in keys[some]}
+        fresh: dict[bytes, int] = {}
+        for row, key in enumerate(keys[some], some.start):
+            if found[key] is None:
+                fresh.setdefault(key, row)
+        wanted = np.fromiter(fresh.values(), dtype=np.int64, count=len(fresh))
+        for number in np.unique(discount[wanted]):
+            own = wanted[discount[wanted] == number]
+            solved = self._solved(number, (tables[0][own], tables[1][own]))
+            found.update(zip((keys[row] for row in own.tolist()), solved, strict=True))
+        self._keep({key: found[key] for key in fresh})  # type: ignore[misc]
+        return _padded([found[key] for key in keys[some]])  # type: ignore[misc]
+
+    def pieces(self, size: int, n: int) -> list[slice]:
+        """Return which of a number of machines of n states are worked on together."""
+        batch = self.batch(n)
+        return [slice(first, min(first + batch, size)) for first in range(0, size, batch)]
+
+    def _solved(self, number: int, tables: tuple[Ints, Floats]) -> list[Rows]:
+        q, counts = self.all_rows(self.posteriors[number], tables, EXACT * self.largest)
+        used = [np.flatnonzero(some.any(axis=1)) for some in counts]
+        return [
+            (values[rows], taken[rows])
+            for values, taken, rows in zip(q, counts, used, strict=True)
+        ]
+
+    def _keep(self, fresh: dict[bytes, Rows]) -> None:
+        """Keep rows, and drop the oldest half of what is kept where there is too much."""
+        self._kept.update(fresh)
+        self._numbers += sum(2 * q.size for q, _ in fresh.values())
+        if self._numbers > KEPT:
+            every = list(self._kept.items())
+            self._kept = dict(every[len(every) // 2 + 1 :])
+            self._numbers = sum(2 * q.size for q, _ in self._kept.values())
+
+    def batch(self, n: int) -> int:
+        """Return how many machines of n states are worked on at a time."""
+        posterior = self.posteriors[0]
+        width = max(world.n_actions for world, _ in posterior.worlds)
+        rows = n * width * sum(len(each.visited) for each in posterior.evidence)
+        return max(ROOM // max(rows, 1), 1)
+
+    def all_rows(self, posterior: Posterior, tables: tuple[Ints, Floats], exact: float) -> Rows:
+        """Return Q and counts of actions, float64[B, R, A], worlds one after the other."""
+        from whence.likelihood.kernels.fitting import occupy_machines
+
+        size, n, _ = tables[0].shape
+        width = max(world.n_actions for world, _ in posterior.worlds)
+        parts = []
+        for number, seen in enumerate(posterior.evidence):
+            engine, own = posterior.in_world(number, tables)
+            many, actions = len(seen.visited), engine.mdp.n_actions
+            q = engine.visited_q(own, exact).transpose(0, 1, 3, 2).reshape(size, n, -1)
+            q[:, :, seen.closed] = -np.inf
+            q = q.reshape(size, -1, actions)
+            counts = np.zeros((size, n, many * actions))
+            occupy_machines(
+                own[0], seen.parent, seen.symbol, seen.first_cell, seen.cell_key,
+                seen.cell_count, np.zeros(len(seen.parent), dtype=np.int64), counts,
+            )  # fmt: skip
+            parts.append((_wide(q, width, -np.inf), _wide(counts.reshape(q.shape), width, 0.0)))
+        return (
+            np.concatenate([part[0] for part in parts], axis=1),
+            np.concatenate([part[1] for part in parts], axis=1),
+        )
+
+
+def _padded(parts: list[Rows]) -> Rows:
+    """Return rows of several machines side by side, each with zeros below its last."""
+    shape = len(parts), max(len(q) for q, _ in parts), parts[0][0].shape[1]
+    q, counts = np.zeros(shape), np.zeros(shape)
+    for b, (some, taken) in enumerate(parts):
+        q[b, : len(some)] = some
+        counts[b, : len(some)] = taken
+    return q, counts
+
+
+def _wide(rows: Floats, width: int, filled: float) -> Floats:
+    """Return float64[B, R, width], with columns added where a world has fewer actions."""
+    missing = width - rows.shape[2]
+    return (
+        np.pad(rows, ((0, 0), (0, 0), (0, missing)), constant_values=filled) if missing else rows
+    )

@@ -14,6 +14,7 @@ from whence.search.census import Census
 from whence.search.draws import Draws
 from whence.search.evidence import log_evidence
 from whence.search.method import Carried, Finding, Found, Method, Part, Row, best_of, within
+from whence.search.placing import placed
 from whence.search.problem import Problem
 from whence.search.recalling import Recaller
 from whence.search.seeking import Seeker
@@ -34,6 +35,10 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
     _made: Recaller | None = None
     _streams: LadderStreams | None = None
 
+    def __init__(self, problem: Problem, settings: Tempering) -> None:
+        super().__init__(placed(problem, settings.at_once), settings)
+        self._lists = problem
+
     def init(self, rng: np.random.Generator) -> tempering.State:
         """Return the ladders before the first step."""
         target, settings = self.problem.target(), self.settings
@@ -51,7 +56,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
 
     @cached_property
     def _seeker(self) -> Seeker:
-        return Seeker(self.problem.target(), self.settings)
+        return Seeker(self.problem.target(), self.settings, self._lists.target())
 
     def step(
         self, rng: np.random.Generator, state: tempering.State

@@ -1,6 +1,6 @@
 """Draw what `growing_tasks.py` found: success and time over the number of states.
 
-    python benchmarks/growing_curves.py found-5-6.json found-7-8.json found-10-12.json -o curves.svg
+    python benchmarks/growing_curves.py found-5-6.json found-7-8.json -o curves.svg
 
 Each point is one task; filled where it was found, hollow at the time at which it was given up.
 """

@@ -143,6 +143,11 @@ class Posterior:
         """Demonstrated steps in all."""
         return sum(evidence.n_steps for evidence in self.evidence)
 
+    @property
+    def few(self) -> int:
+        """Machines that must be asked for at once for a card to pay; 0 where cores score."""
+        return max(engine.few for engine in self.engines)
+
     def columns(self, number: int) -> Ints:
         """Return int64[m'], the place in `alphabet` of each symbol of a world."""
         return self._columns[number]

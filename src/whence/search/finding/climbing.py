@@ -15,7 +15,6 @@ from whence._arrays import Floats, Ints
 from whence.search.finding.reducing import Tables
 from whence.search.machines import Machines
 from whence.search.neighbours import single_changes
-from whence.search.placing import FEW
 from whence.search.target import Chains, Target
 from whence.search.unknowns import Experts
 
@@ -75,7 +74,7 @@ class Scorer:
 
     Attributes:
         target: what they are scored by.
-        lists: what lists of `FEW` machines and more are scored by, however many of them were met.
+        lists: what long lists are scored by, however many machines of them were met before.
         count: how many were scored.
     """
 
@@ -86,7 +85,8 @@ class Scorer:
 
     def score(self, machines: Machines, experts: Experts) -> Scored:
         """Return machines with their scores."""
-        scored_by = self.lists if machines.size >= FEW else self.target
+        few = self.lists.posteriors[0].few
+        scored_by = self.lists if machines.size >= few else self.target
         chains: Chains = scored_by.chains(machines, experts)
         self.count += machines.size
         return Scored(machines, experts, self.target.score(chains))

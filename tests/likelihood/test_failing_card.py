@@ -49,7 +49,7 @@ class FailingCard(EmulatedCard):
     """A card that fails at one of its operations: once, where it is full, or from then on."""
 
     _cupy = CUPY
-    guarded = CudaCard.guarded
+    guarded: Any = CudaCard.guarded
 
     def __init__(self, at: int | None, error: type[Exception] = LaunchError) -> None:
         super().__init__()

@@ -29,6 +29,8 @@ STORY = (
     "infer",
     "resume",
     "status",
+    "ask",
+    "sweep",
     "report",
     "evaluate",
     "show",

@@ -71,6 +71,13 @@ class Problem:
             known.lapse_prior if known.lapse is None else known.lapse,
         )
 
+    def of_kind(self, kind: str) -> Problem:
+        """Return the problem of experts of one kind."""
+        if self.unknowns.kinds == (kind,):
+            return self
+        chosen = tuple(each for each in self.posteriors if each.expert.kind == kind)
+        return replace(self, posteriors=chosen, unknowns=replace(self.unknowns, kinds=(kind,)))
+
     def _check_free(self, method: str) -> None:
         if self.fixed or self.start is not None:
             raise ArgumentError(

@@ -224,7 +224,9 @@ class Posterior:
         return result
 
     def on_cores(self) -> Posterior:
-        """Return the same posterior, scored by the cores; it remembers nothing yet."""
+        """Return the same posterior, scored by the cores: it remembers nothing, or is this one."""
+        if not self.few:
+            return self
         result = copy(self)
         result.device = CPU
         result.stats = Stats()

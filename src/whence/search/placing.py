@@ -11,4 +11,5 @@ from whence.search.problem import Problem
 
 def placed(problem: Problem, machines: int) -> Problem:
     """Return a problem that is scored by the cores where fewer machines are asked for at once."""
-    return problem if machines >= problem.posteriors[0].few else problem.on_cores()
+    few = max(posterior.few for posterior in problem.posteriors)
+    return problem if machines >= few else problem.on_cores()

@@ -90,7 +90,7 @@ class Scorer:
 
     def score(self, machines: Machines, experts: Experts) -> Scored:
         """Return machines with their scores."""
-        few = self.lists.posteriors[0].few
+        few = max(posterior.few for posterior in self.lists.posteriors)
         scored_by = self.lists if machines.size >= few else self.target
         chains: Chains = scored_by.chains(machines, experts)
         self.count += machines.size

@@ -19,8 +19,6 @@ from whence.model.mdp import LabeledMDP
 
 CPU = "cpu"
 DEVICES = (CPU, "cuda")
-FEW = 100  # machines that must be asked for at once for a card to pay, if it keeps rows near ...
-FEW_FAR = 1_000  # ... and if not: one machine takes a tenth of a second then
 SWEEPS = 50  # what a machine takes over the whole world, extrapolation counted as sweeps ...
 READ = 48  # ... and what the log probabilities of a demonstrated state cost, an action
 HUB_SWEEPS = 16  # over the hubs alone, policies counted as sweeps

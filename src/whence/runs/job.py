@@ -11,8 +11,9 @@ import numpy as np
 
 from whence.errors import ArgumentError, MachineError
 from whence.io.arrows import said_arrows
+from whence.likelihood.cuda import FEW
 from whence.likelihood.endings import IGNORE
-from whence.likelihood.engines import CPU, FEW
+from whence.likelihood.engines import CPU
 from whence.likelihood.given import with_answers
 from whence.likelihood.posterior import Posterior, Worlds
 from whence.model.asking import Answer

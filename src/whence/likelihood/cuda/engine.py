@@ -12,10 +12,9 @@ import numpy as np
 from whence._arrays import Floats, Ints
 from whence.errors import WhenceWarning
 from whence.likelihood.compiled import CompiledEngine, canonical_tables, readable
-from whence.likelihood.cuda import straight
+from whence.likelihood.cuda import FEW, FEW_FAR, straight
 from whence.likelihood.cuda.card import Card, FullError, Kernel
 from whence.likelihood.cuda.plan import Choices, Rows, choices, fits, hub_rows, world_rows
-from whence.likelihood.engines import FEW, FEW_FAR
 from whence.likelihood.evidence import Evidence
 from whence.likelihood.hub_map import HubMap
 from whence.model.mdp import LabeledMDP

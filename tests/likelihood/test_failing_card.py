@@ -20,6 +20,7 @@ from whence.likelihood.cuda import sifting
 from whence.likelihood.cuda.card import CudaCard, FullError
 from whence.likelihood.engines import CPU
 from whence.runs.job import Job
+from whence.search import placing
 from whence.search.finding.climbing import Scorer
 from whence.search.placing import placed
 from whence.search.settings import Exhaustive, Tempering
@@ -164,7 +165,7 @@ def test_a_few_chains_are_scored_by_the_cores_and_many_by_the_card(
     assert not any("the cores scored" in note for note in cores.notes)
     job: Job = found.job
     problem = job.problem()
-    few = problem.posteriors[0].few
+    few = placing.few(problem.posteriors)
     assert few == 100
     assert placed(problem, few) is problem
     on_cores = placed(problem, few - 1)

@@ -16,6 +16,7 @@ from whence.search.finding.goals import Goals
 from whence.search.finding.reducing import Tables
 from whence.search.machines import Machines
 from whence.search.neighbours import single_changes
+from whence.search.placing import few
 from whence.search.target import Chains, Target
 from whence.search.unknowns import Experts
 
@@ -90,8 +91,8 @@ class Scorer:
 
     def score(self, machines: Machines, experts: Experts) -> Scored:
         """Return machines with their scores."""
-        few = max(posterior.few for posterior in self.lists.posteriors)
-        scored_by = self.lists if machines.size >= few else self.target
+        long = machines.size >= few(self.lists.posteriors)
+        scored_by = self.lists if long else self.target
         chains: Chains = scored_by.chains(machines, experts)
         self.count += machines.size
         return Scored(machines, experts, self.target.score(chains))

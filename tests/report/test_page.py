@@ -32,6 +32,7 @@ SECTIONS = [
     "machine",
     "alternatives",
     "prediction",
+    "fit",
     "diagnostics",
     "episodes",
     "recipe",
@@ -226,6 +227,17 @@ def test_a_method_without_probabilities_says_so() -> None:
     root = page(studies.annealed())
     assert "no probabilities" in section(root, "answer").text
     assert "gives no weights" in section(root, "alternatives").text
+
+
+def test_the_model_is_checked_on_the_episodes_set_aside() -> None:
+    study = studies.grid()
+    assert study.check is not None
+    assert study.comparison is not None
+    assert study.check.chosen == study.comparison.chosen
+    found = section(page(study), "fit")
+    assert study.check.lines[0] in found.text
+    assert study.check.discrepancies[0].name in found.text
+    assert "not asked for" in section(page(studies.annealed()), "fit").text
 
 
 def test_the_comparison_lists_every_method() -> None:

@@ -16,9 +16,11 @@ import numpy as np
 from whence import _files as files
 from whence.errors import FileError
 from whence.io import arrays
+from whence.runs import listed
 from whence.runs.posterior_document import (
     arrows_document,
     facts_document,
+    groups_document,
     machine_document,
     open_questions_document,
     posterior_document,
@@ -41,6 +43,15 @@ def write(folder: Path, run: Run) -> None:
         files.write_bytes(
             files.own(folder, DRAWS), arrays.write(draw_arrays(run.draws, run.rough))
         )
+    if run.groups is not None:
+        found = listed.listed_arrays(run.groups.machines, run.groups.source)
+        files.write_bytes(files.own(folder, listed.NAME), arrays.write(found))
+    files.write_bytes(files.own(folder, RESULT), _json(result_document(run)))
+
+
+def write_told(folder: Path, run: Run) -> None:
+    """Write what answers make of a run; what was drawn stays as it is."""
+    run.best.save(files.own(folder, BEST))
     files.write_bytes(files.own(folder, RESULT), _json(result_document(run)))
 
 
@@ -86,14 +97,20 @@ def result_document(run: Run) -> dict[str, Any]:
         "notes": list(run.notes),
         "level_notes": list(run.level_notes),
         "posterior": posterior_document(run),
+        "groups": groups_document(run),
         "arrows": arrows_document(run),
         "telling": open_questions_document(run),
         "log_evidence": [
-            {"states": n, "value": value, "error": error}
-            for n, (value, error) in run.log_evidence.items()
+            _of_size(size) | {"value": value, "error": _finite(error)}
+            for size, (value, error) in run.log_evidence.items()
         ],
         "exact": exact_document(run),
     }
+
+
+def _of_size(size: int | tuple[int, str]) -> dict[str, Any]:
+    """Return the number of states that evidence is of, and the kind of expert if there are two."""
+    return {"states": size} if isinstance(size, int) else {"states": size[0], "expert": size[1]}
 
 
 def exact_document(run: Run) -> dict[str, Any] | None:
@@ -136,6 +153,7 @@ def settings_document(run: Run) -> dict[str, Any]:
         "alpha": _finite(run.expert.alpha),
         "discount": run.expert.discount,
         "lapse": run.expert.lapse,
+        "expert": run.expert.kind,
         "inferred": list(run.inferred),
         "p_self": run.prior.p_self,
         "p_zero": run.prior.p_zero,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from whence.analysis import sensitivity
 from whence.analysis.certainty import arrow_certainty
 from whence.analysis.levels import notes_of_levels
 from whence.analysis.questions import open_questions
-from whence.runs import events, folder, weighing
+from whence.runs import events, folder, subjects, weighing
 from whence.runs.result import Run, Trace
 from whence.runs.searching import Search
 from whence.search.method import Row
@@ -49,7 +50,7 @@ def result(
     finding = walk.method.finish(walk.state, walk.records)
     machine, expert, _ = finding.best
     kept = None if search.keeper is None else search.keeper.folder
-    place = problem.unknowns.discounts.index(expert.discount)
+    place = problem.unknowns.places.index((expert.kind, expert.discount))
     posterior = problem.posteriors[place].of_expert(expert)
     found = weighing.weighed(problem, posterior, finding.draws, job.seed, kept)
     machine, expert = weighing.leading(found, machine, expert)
@@ -61,6 +62,7 @@ def result(
         *found.doubts,
         *sensitivity.doubts_of_discount(posterior, machine, problem.unknowns.inferred),
     )
+    groups = subjects.grouped(job, found.draws, kept) if job.by_subject else None
     certainty = () if sample is None else arrow_certainty(posterior, machine, sample)
     questions = () if sample is None else open_questions(sample, expert=expert)
     if level_notes is None:
@@ -87,8 +89,18 @@ def result(
         exact=finding.exact if found.rough is None else None,
         log_evidence=dict(finding.log_evidence) if found.rough is None else {},
         level_notes=level_notes,
+        groups=groups,
+        ladders=_ladders(walk.method.details(walk.state)),
         manifest=None if search.keeper is None else search.keeper.manifest,
+        folder=kept,
+        answers=job.answers,
     )
+
+
+def _ladders(details: dict[str, Any]) -> dict[str, Any]:
+    """Return how ladders did, from what a method tells."""
+    names = ("temperatures", "swap_rates", "round_trips")
+    return {name: details[name] for name in names if name in details}
 
 
 def _since(before: float, began: float) -> float:

@@ -8,7 +8,8 @@ lies more than five percent above the second. `attacks` opens 1,000 connections 
 then sends requests as fast as they go for ten seconds, then a gigabyte. `latency` measures, in a
 browser, a key press to the drawn step on coffee and on 50 by 50 cells. `story` gives the studio
 demonstrations of coffee from (2, 1), walks one more from where it says that one would tell what
-`o` pays, and says what is believed before and after. `pictures` makes those of the documentation, in docs/images.
+`o` pays, and says what is believed before and after. `pictures` makes those of the
+documentation, in docs/images.
 """
 
 from __future__ import annotations

@@ -62,6 +62,29 @@ def test_the_source_imports_nothing_that_connects_or_unpickles() -> None:
     assert not found
 
 
+def test_one_module_knows_of_other_machines() -> None:
+    """Dask by its name, which is imported where an address is given."""
+    asking = [path.name for path, tree in trees() if "distributed" in _texts(tree)]
+    starting = [path.name for path, tree in trees() if "multiprocessing" in _imported(tree)]
+    assert asking == ["workers.py"]
+    assert starting == ["experiment.py", "workers.py"]
+
+
+def _texts(tree: ast.Module) -> set[str]:
+    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return {value for value in constants if isinstance(value, str)} | _imported(tree)
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").split(".")[0])
+    return found
+
+
 def test_an_inference_opens_no_socket(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object, **__: object) -> None:
         raise AssertionError("a socket was opened")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.likelihood.compiled import compiled_q
+from whence.likelihood.soft import expert_q
 from whence.model.expert import Expert
 from whence.model.joint import walked
 from whence.model.machine import RewardMachine
@@ -98,7 +98,7 @@ class Acting(NamedTuple):
     def of(cls, mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> Acting:
         """Return how an expert acts in a world who wants what a machine pays."""
         machine = restricted(machine, mdp)
-        q = compiled_q(mdp, machine, expert.discount)
+        q = expert_q(mdp, machine, expert)
         return cls(machine.transitions, expert.log_action_probabilities(q))
 
 

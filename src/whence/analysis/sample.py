@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -18,7 +18,7 @@ from whence.analysis.plans import Drawn, Known, Weighed, weighed
 from whence.errors import ArgumentError
 from whence.model.canonical import minimise_batch
 from whence.model.demos import Demonstrations
-from whence.model.expert import Expert
+from whence.model.expert import BOLTZMANN, Expert
 from whence.model.machine import RewardMachine, listed
 from whence.model.mdp import LabeledMDP
 from whence.search.diagnostics import (
@@ -79,6 +79,7 @@ class PosteriorSample:
         members: every different machine; `pays` and `n_states` read them.
         drawn: the draws, with the class of each.
         known: plans that were worked out, of this sample or of others over the same worlds.
+        kinds: of the expert, over the whole sample: how likely each is.
     """
 
     alphabet: tuple[str, ...]
@@ -95,6 +96,7 @@ class PosteriorSample:
     members: Members
     drawn: Drawn
     known: Known = field(default_factory=dict)
+    kinds: Mapping[str, float] = field(default_factory=lambda: {BOLTZMANN: 1.0})
 
     @classmethod
     def from_draws(cls, worlds: Worlds, draws: Draws, alphabet: Sequence[str]) -> PosteriorSample:
@@ -125,6 +127,7 @@ class PosteriorSample:
             members=members,
             drawn=Drawn(members.owner[kind], draws.discount, draws.weight, draws.ladder,
                         draws.exact),
+            kinds=draws.kinds,
         )  # fmt: skip
 
     @property
@@ -140,8 +143,12 @@ class PosteriorSample:
 
     @property
     def expert(self) -> Expert:
-        """The expert with the mean alpha, lapse and discount of the whole sample."""
-        return Expert(self.alpha.mean, self.discount.mean, self.lapse.mean)
+        """The expert with the mean alpha, lapse and discount of the whole sample.
+
+        Of several kinds it is the likeliest.
+        """
+        kind = max(self.kinds, key=lambda kind: self.kinds[kind])
+        return Expert(self.alpha.mean, self.discount.mean, self.lapse.mean, kind)
 
     @property
     def n_states(self) -> dict[int, float]:

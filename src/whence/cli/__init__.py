@@ -30,6 +30,7 @@ STORY = (
     "resume",
     "status",
     "ask",
+    "sweep",
     "report",
     "evaluate",
     "show",

@@ -12,7 +12,7 @@ from whence.errors import ArgumentError, MachineError
 from whence.model.asking import Answer, standing
 from whence.model.demos import Demonstrations
 from whence.model.episodes import UNKNOWN, Episode
-from whence.model.expert import Expert
+from whence.model.expert import INFINITE, Expert
 from whence.model.mdp import LabeledMDP
 from whence.model.product import checked_rewards
 
@@ -81,6 +81,8 @@ def checked_experts(
     lapses = spread(expert.lapse if lapse is None else lapse, size, "lapse")
     if not (alphas >= 0).all():
         raise ArgumentError("alpha: every value must be at least 0, or inf")
+    if expert.is_soft and np.isinf(alphas).any():
+        raise ArgumentError(INFINITE)
     if not ((lapses >= 0) & (lapses <= 1)).all():
         raise ArgumentError("lapse: every value must be from 0 to 1")
     return alphas, lapses

@@ -44,6 +44,8 @@ class Solved:
         for number in np.unique(discount):
             rows = discount == number
             posterior = self.posteriors[number]
+            if posterior.expert.is_soft:  # every alpha takes a solve
+                continue
             allowed = posterior.value_tolerance(bands(alpha[rows]), posterior.tolerance)
             result[rows] = np.isfinite(alpha[rows]) & (allowed >= EXACT * self.largest)
         return result

@@ -14,7 +14,7 @@ import numpy as np
 from whence._arrays import Bools, Floats, Ints
 from whence.analysis import untested
 from whence.analysis.certainty import Certainty
-from whence.analysis.facts import Answer, Fact, told_alone
+from whence.analysis.facts import Answer, Fact, percent, told_alone
 from whence.analysis.questions import OpenQuestion
 from whence.analysis.rivals import not_shown
 from whence.analysis.sample import PosteriorSample
@@ -22,11 +22,14 @@ from whence.drawing import machine_svg, text
 from whence.likelihood.answers import AnswerTerm, ErrorRate, error_rate
 from whence.model.asking import Answer as Answered
 from whence.model.conveniences import RunMethods
-from whence.model.expert import Expert
+from whence.model.expert import BOLTZMANN, SOFT, Expert
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
+from whence.runs.checking import Check, check
+from whence.runs.events import OnEvent
 from whence.runs.job import Job
 from whence.runs.manifest import Manifest
+from whence.runs.subjects import Groups
 from whence.runs.weighing import Rough
 from whence.search.draws import Draws, Exact
 
@@ -51,6 +54,12 @@ class Trace:
 
     def __repr__(self) -> str:
         return f"<Trace: {self.score.shape[0]} rows of {self.score.shape[1]} runs>"
+
+
+PLANS = {
+    BOLTZMANN: "knows the best plan and errs while following it: a Boltzmann expert",
+    SOFT: "plans with its own errors in mind: a soft expert",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,8 +92,13 @@ class Run(RunMethods):
         exact: what is known of all machines together, where every one was scored.
         log_evidence: the log of P(D | n) and its error, by the number of states: likelihoods, at
             the run's temperature, averaged over the prior of each size, and over that of the
-            expert where it is unknown. Sizes that a sample hardly met are left out.
+            expert where it is unknown. Sizes that a sample hardly met are left out. Where kinds of
+            expert were compared, by the number of states and the kind; for a kind that explains
+            little it may be a lower bound, whose error is infinite.
         level_notes: what other levels of rewards would explain, where machines paid 0 or 1.
+        groups: subjects and their tasks, where `experts` or `tasks` asked for them; else None.
+        ladders: how the ladders of tempering did: `temperatures`, `swap_rates`, `round_trips`;
+            nothing for other methods.
         manifest: of the folder that the run was read from or is kept in, or None.
         folder: that folder, or None.
         answers: to questions, those withdrawn among them; see `answered`.
@@ -110,8 +124,10 @@ class Run(RunMethods):
     certainty: tuple[Certainty, ...] = ()
     open_questions: tuple[OpenQuestion, ...] = ()
     exact: Exact | None = None
-    log_evidence: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    log_evidence: Mapping[int | tuple[int, str], tuple[float, float]] = field(default_factory=dict)
     level_notes: tuple[str, ...] = ()
+    groups: Groups | None = None
+    ladders: Mapping[str, Any] = field(default_factory=dict)
     manifest: Manifest | None = None
     folder: Path | None = None
     answers: tuple[Answered, ...] = ()
@@ -136,6 +152,8 @@ class Run(RunMethods):
         Routes come first, the most special of them first; what is less probable than 50% is not
         stated. Nothing where the method gives no probabilities.
         """
+        if self.groups is not None:
+            return self.groups.facts
         if self.posterior is None or self.found is None:
             return ()
         return (
@@ -149,11 +167,24 @@ class Run(RunMethods):
 
     @property
     def answer(self) -> str:
-        """What the expert wants, in one sentence of the facts that are sure."""
+        """What the expert wants, in one sentence of the facts that are sure.
+
+        A second one says how the expert plans, where that was asked.
+        """
+        if self.groups is not None:
+            return self.groups.answer
         if self.found is not None:
-            return self.found.sentence
+            return self.found.sentence + self._planning
         worlds = [mdp for mdp, _ in self.job.pairs]
         return told_alone(worlds, self.best, self.expert.discount)
+
+    @property
+    def _planning(self) -> str:
+        """What kind of expert it is, in words; nothing where one was assumed."""
+        if "kind" not in self.inferred or self.posterior is None:
+            return ""
+        kind, probability = max(self.posterior.kinds.items(), key=lambda each: each[1])
+        return f" It {PLANS[kind]} ({percent(probability)} sure)."
 
     @property
     def shown(self) -> RewardMachine:
@@ -194,11 +225,12 @@ class Run(RunMethods):
     def notes(self) -> tuple[str, ...]:
         """What the demonstrations would allow to ask for, and what was done unasked, in words."""
         rough = () if self.rough is None else (self.rough.note,)
-        return (*self.job.notes, *self.level_notes, *rough)
+        groups = () if self.groups is None else self.groups.notes
+        return (*self.job.notes, *self.level_notes, *rough, *groups)
 
     @property
     def inferred(self) -> tuple[str, ...]:
-        """What was inferred of the expert: of alpha, lapse and discount."""
+        """What was inferred of the expert: of alpha, lapse, discount and kind."""
         return self.job.unknowns.inferred
 
     @cached_property
@@ -227,17 +259,43 @@ class Run(RunMethods):
         )
         return self
 
-    def to_arviz(self) -> Any:
+    def check(
+        self,
+        *,
+        replicas: int = 400,
+        minutes: float = 5.0,
+        threads: int | None = None,
+        on_event: OnEvent | None = None,
+    ) -> Check:
+        """Return whether the model fits: inferred from half of the episodes, tested on the others.
+
+        Args:
+            replicas: how often the model makes the episodes that were set aside anew.
+            minutes: how long the inference on the other half may take.
+            threads: how many to use; all cores by default.
+            on_event: called with each `Event` of this inference.
+        """
+        return check(self.job, most=replicas, minutes=minutes, threads=threads, on_event=on_event)
+
+    def to_arviz(self, *, predicted: int = 50, every: int | None = None) -> Any:
         """Return the draws for ArviZ: an InferenceData (0.x) or a DataTree (1.x).
 
-        Chains are the independent ladders. Variables: `n_states`, `alpha`, `lapse`, `discount`,
-        `log_likelihood`, `log_prior`, and `machine`, the number of the drawn machine's class in
-        `posterior.machines`.
+        Chains are the independent ladders. Groups: `posterior` with `n_states`, `n_minimal` (of
+        the minimised machine), `alpha`, `lapse`, `discount`, `log_likelihood`, `log_prior`, and
+        `machine`, the number of the drawn machine's class in `posterior.machines`;
+        `log_likelihood`, by episode; `log_prior`, of machine and expert; `sample_stats`, with the
+        ladders' swap rates and Lambda; `posterior_predictive` and `observed_data`, what
+        episodes show.
+
+        Args:
+            predicted: how many draws of each chain make episodes; 0 leaves them out.
+            every: keep one draw in so many; by default all, unless they are too many.
         """
         from whence.runs import arviz
 
-        found = arviz.variables(self.draws, self.posterior, self.method)
-        return arviz.to_arviz(found, self.temperature)
+        return arviz.to_arviz(
+            self.job, self.draws, self.posterior, self.ladders, predicted=predicted, every=every
+        )
 
     def _repr_html_(self) -> str:
         """Return the answer and the machine that illustrates it, for notebooks."""

@@ -24,7 +24,7 @@ from whence.likelihood.given import demonstrated
 from whence.likelihood.posterior import Posterior
 from whence.model.asking import Answer, standing
 from whence.model.episodes import Episode
-from whence.model.expert import Expert
+from whence.model.expert import BOLTZMANN, SOFT, Expert
 from whence.runs.result import Run
 from whence.search.draws import Draws
 
@@ -123,9 +123,11 @@ def _steps(basis: Run, some: Sequence[Answer]) -> Floats:
         return result
     shown = demonstrated(some, len(basis.job.pairs))
     pairs = [(mdp, more) for (mdp, _), more in zip(basis.job.pairs, shown, strict=True)]
-    for discount in np.unique(draws.discount).tolist():
-        rows = draws.discount == discount
-        scorer = Posterior(pairs, expert=Expert(1.0, discount), rewards=basis.job.rewards)
+    for soft, discount in sorted(set(zip(draws.softly, draws.discount.tolist(), strict=True))):
+        rows = (draws.discount == discount) & (draws.softly == soft)
+        kind = SOFT if soft else BOLTZMANN
+        expert = Expert(1.0, discount, kind=kind)
+        scorer = Posterior(pairs, expert=expert, rewards=basis.job.rewards)
         result[rows] = scorer.log_likelihood(
             draws.transitions[rows], draws.rewards[rows],
             alpha=draws.alpha[rows], lapse=draws.lapse[rows],
@@ -138,7 +140,7 @@ def _told(run: Run, threads: int | None) -> Run:
     problem = run.job.problem(threads, "cpu")
     sample, draws = sample_of(run), drawn_of(run)
     expert = _expert(sample, draws)
-    place = problem.unknowns.discounts.index(expert.discount)
+    place = problem.unknowns.places.index((expert.kind, expert.discount))
     posterior = problem.posteriors[place].of_expert(expert)
     machine = sample.best
     likelihood = posterior.finest(machine)
@@ -172,8 +174,8 @@ def _expert(sample: PosteriorSample, draws: Draws) -> Expert:
     """Return the expert of the likeliest draw of the heaviest class."""
     score = np.where(sample.drawn.kind == 0, draws.log_likelihood + draws.log_prior, -np.inf)
     at = int(np.argmax(score))
-    numbers = draws.alpha[at], draws.discount[at], draws.lapse[at]
-    return Expert(*(float(number) for number in numbers))
+    numbers = [float(of[at]) for of in (draws.alpha, draws.discount, draws.lapse)]
+    return Expert(numbers[0], numbers[1], numbers[2], SOFT if draws.softly[at] else BOLTZMANN)
 
 
 def sample_of(run: Run) -> PosteriorSample:

@@ -203,14 +203,14 @@ class _Found:
 
 
 def _around(members: Census, target: Target) -> Census:
-    """Return all that is one change away: one entry, or the discount."""
+    """Return all that is one change away: one entry, or the discount or kind."""
     parts = []
     for row in range(members.size):
         one = members.rows(np.array([row]))
         near = single_changes(one.machines, target.space.levels)
         near = near.rows(target.space.valid(near))
         parts.append(Census(canonical(near, target.space), np.repeat(one.discount, near.size)))
-        others = np.arange(len(target.unknowns.discounts))
+        others = np.arange(len(target.unknowns.places))
         others = others[others != one.discount[0]]
         parts.append(Census(one.machines.rows(np.zeros(len(others), dtype=np.int64)), others))
     return joined(parts)

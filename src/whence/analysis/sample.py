@@ -14,7 +14,7 @@ from whence._arrays import BLANK, Floats, Ints, frozen_own
 from whence.analysis.facts import Answer, Route, routes
 from whence.analysis.grouping import representatives, unique_machines
 from whence.analysis.language import Language, language
-from whence.analysis.plans import Drawn, Known, Weighed, weighed
+from whence.analysis.plans import Drawn, Weighed, weighed
 from whence.errors import ArgumentError
 from whence.model.canonical import minimise_batch
 from whence.model.demos import Demonstrations
@@ -78,7 +78,6 @@ class PosteriorSample:
         size: the number of draws.
         members: every different machine; `pays` and `n_states` read them.
         drawn: the draws, with the class of each.
-        known: plans that were worked out, of this sample or of others over the same worlds.
         kinds: of the expert, over the whole sample: how likely each is.
     """
 
@@ -95,7 +94,6 @@ class PosteriorSample:
     size: int
     members: Members
     drawn: Drawn
-    known: Known = field(default_factory=dict)
     kinds: Mapping[str, float] = field(default_factory=lambda: {BOLTZMANN: 1.0})
 
     @classmethod
@@ -159,7 +157,7 @@ class PosteriorSample:
     @cached_property
     def plans(self) -> Weighed:
         """What the optimal agents of the heaviest machines do, each at its own discount."""
-        return weighed(self.worlds, self.alphabet, self.machines, self.drawn, self.known)
+        return weighed(self.worlds, self.alphabet, self.machines, self.drawn)
 
     @cached_property
     def routes(self) -> tuple[Route, ...]:

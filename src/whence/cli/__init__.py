@@ -31,6 +31,7 @@ STORY = (
     "status",
     "ask",
     "sweep",
+    "studio",
     "report",
     "evaluate",
     "show",

@@ -68,7 +68,6 @@ def weighed(basis: Run, answers: Sequence[Answer]) -> Run:
     )
     job, alphabet = replace(basis.job, answers=given), sample_of(basis).alphabet
     sample = PosteriorSample.from_draws(list(job.pairs), fresh, alphabet)
-    sample = replace(sample, known=sample_of(basis).known)
     return replace(
         basis, job=job, answers=tuple(answers), draws=fresh, posterior=sample, sampled=basis
     )

@@ -27,6 +27,7 @@ from whence.runs import units
 HERE = re.compile(r"(tcp://)?(127(\.\d+){3}|localhost|\[::1\])(:\d+)?$|inproc://.*")
 SAFE = "tls://"
 ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:\d+$")
+CONNECT_SECONDS = 10.0  # to wait for a scheduler
 FIRST_SECONDS = 60.0  # to wait for a first worker
 
 
@@ -172,7 +173,7 @@ def _connected(address: str) -> Any:
             f"{address}: Dask is not installed; try: pip install 'whence[cluster]'"
         ) from None
     try:
-        return connect(address, set_as_default=False, timeout=10)
+        return connect(address, set_as_default=False, timeout=CONNECT_SECONDS)
     except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
         raise WorkerError(
             f"{address}: no scheduler answers ({str(error).splitlines()[0]}); start one with "

@@ -124,7 +124,8 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
     def carried_like(self, part: Part) -> tempering.State:
         """Return the state of as many ladders, with room for as much as finders and draws take."""
         fresh = self._seeker.init(wanted=True).parted(np.array(part.places))
-        return replace(part.state, seeking=fresh, drawn=self.recorded(part.state))
+        state: tempering.State = part.state
+        return replace(state, seeking=fresh, drawn=self.recorded(state))
 
     def carried(self, rng: np.random.Generator, part: Part) -> Carried:
         """Make the steps of some ladders."""

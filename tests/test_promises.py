@@ -14,6 +14,7 @@ from whence import Expert
 
 SOURCE = Path(whence.__file__).parent
 RUNS_CODE = {"eval", "exec", "compile", "__import__"}
+CONNECTS = {"studio": {"asyncio", "socket"}}  # what a room may import nevertheless: it listens
 FORBIDDEN = {
     "pickle", "marshal", "shelve", "dill", "socket", "ssl", "http", "urllib", "ftplib", "smtplib",
     "requests", "httpx", "asyncio",
@@ -58,7 +59,12 @@ def test_the_source_imports_nothing_that_connects_or_unpickles() -> None:
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
                 names = [node.module or ""]
-            found |= {f"{path.name}: {name}" for name in names if name.split(".")[0] in FORBIDDEN}
+            allowed = CONNECTS.get(path.relative_to(SOURCE).parts[0], set())
+            found |= {
+                f"{path.name}: {name}"
+                for name in names
+                if name.split(".")[0] in FORBIDDEN - allowed
+            }
     assert not found
 
 

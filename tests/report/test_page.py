@@ -32,6 +32,7 @@ SECTIONS = [
     "machine",
     "alternatives",
     "prediction",
+    "fit",
     "diagnostics",
     "episodes",
     "recipe",
@@ -228,6 +229,17 @@ def test_a_method_without_probabilities_says_so() -> None:
     assert "gives no weights" in section(root, "alternatives").text
 
 
+def test_the_model_is_checked_on_the_episodes_set_aside() -> None:
+    study = studies.grid()
+    assert study.check is not None
+    assert study.comparison is not None
+    assert study.check.chosen == study.comparison.chosen
+    found = section(page(study), "fit")
+    assert study.check.lines[0] in found.text
+    assert study.check.discrepancies[0].name in found.text
+    assert "not asked for" in section(page(studies.annealed()), "fit").text
+
+
 def test_the_comparison_lists_every_method() -> None:
     rows = section(page(studies.grid()), "prediction").all("table")[0].all("tr")[1:]
     assert len(rows) == 5
@@ -251,7 +263,8 @@ def test_an_episode_against_the_machine_is_the_outlier_that_is_listed() -> None:
         open_questions=(),
     )
     shown = section(page(Study.of(true, mdp, mixed, compare=False)), "episodes")
-    assert "1 episode is an outlier." in shown.text
+    assert "1 episode is an outlier. An episode is an outlier when" in shown.text
+    assert "<a " not in shown.text  # links are links
     (row,) = shown.all("table")[0].all("tr")[1:]
     assert row.all("th")[0].text.startswith(f"episode {len(episodes)} of ")
     assert [cell.text for cell in row.all("td")][2] == "40"

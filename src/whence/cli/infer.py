@@ -41,7 +41,7 @@ GROUPS = {
         "output", "states", "rewards", "start", "init", "fix", "available", "endings", "p_self",
         "p_zero", "sizes_prior", "temperature",
     ),
-    "The expert": ("alpha", "discount", "lapse", "alpha_prior", "lapse_prior"),
+    "The expert": ("expert_kind", "alpha", "discount", "lapse", "alpha_prior", "lapse_prior"),
     "A table's columns": (
         "column_episode", "column_step", "column_state", "column_action", "column_label",
         "column_ended", "gaps", "repair", "as_is",
@@ -69,6 +69,12 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--alpha", metavar="X", help="Rationality, inf, or infer.  [default: infer]")
 @click.option("--discount", metavar="X", help="A number, several, or infer.  [default: infer]")
 @click.option("--lapse", metavar="X", help="Share of random actions, or infer.  [default: infer]")
+@click.option(
+    "--expert",
+    "expert_kind",
+    metavar="KIND",
+    help="boltzmann, soft or infer.  [default: boltzmann]",
+)
 @click.option("--p-self", type=float, help="Prior probability of a self-loop.  [default: 3/5]")
 @click.option("--p-zero", type=float, help="Prior probability of a reward of 0.  [default: 3/4]")
 @click.option("--sizes-prior", metavar="X", help="P(n + 1) / P(n), or weights.  [default: 0.5]")
@@ -190,6 +196,7 @@ def _arguments(
     *,
     states: str | None,
     rewards: str | None,
+    expert_kind: str | None,
     alpha: str | None,
     discount: str | None,
     lapse: str | None,
@@ -216,6 +223,7 @@ def _arguments(
         "states": _states(states, given),
         "rewards": _levels(rewards, given),
         **_expert(method, given, {"alpha": alpha, "discount": discount, "lapse": lapse}),
+        "expert_kind": expert_kind,
         "prior": inputs.prior(p_self, p_zero),
         "sizes_prior": _numbers("sizes-prior", sizes_prior),
         "alpha_prior": _numbers("alpha-prior", alpha_prior),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whence._arrays import BLANK, Floats, Ints, concatenated_ranges, frozen_own, offsets_of
-from whence.likelihood.compiled import compiled_q
+from whence.likelihood.soft import expert_q
 from whence.model.checks import step_labels, step_states, translated_history
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
@@ -80,7 +80,7 @@ def _world_steps(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the log likelihood, mean, variance and surprise of one world's steps."""
     here = restricted(machine, mdp)
-    log_p = expert.log_action_probabilities(compiled_q(mdp, here, expert.discount))
+    log_p = log_policy(mdp, here, expert)
     chance = np.exp(log_p)
     known = np.where(chance > 0, log_p, 0.0)
     mean = (chance * known).sum(axis=2)
@@ -90,6 +90,14 @@ def _world_steps(
     taken = log_p[memory, state, demos.actions]
     surprise = -0.5 * taken - np.log(np.sqrt(chance).sum(axis=2))[memory, state]
     return taken, mean[memory, state], variance[memory, state], surprise
+
+
+def log_policy(mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> Floats:
+    """Return float64[n, S, A]: log P(a | s, y) of an expert who wants what the machine pays.
+
+    The machine reads the world's symbols, in the world's order.
+    """
+    return expert.log_action_probabilities(expert_q(mdp, machine, expert))
 
 
 def machine_states(mdp: LabeledMDP, demos: Demonstrations, machine: RewardMachine) -> Ints:

@@ -68,6 +68,55 @@ def simulate_policy(
     return np.ascontiguousarray(states.T), np.ascontiguousarray(actions.T)
 
 
+def simulate_from(
+    mdp: LabeledMDP,
+    policy: Policy,
+    starts: Ints,
+    memory: Ints,
+    lengths: Ints,
+    rng: np.random.Generator,
+) -> tuple[Ints, Ints, Ints]:
+    """Return episodes that begin at given places and have given lengths, stored flat.
+
+    Args:
+        mdp: the world.
+        policy: what is done.
+        starts: int[E], the state that each episode begins in.
+        memory: int[E], the policy's machine state there.
+        lengths: int[E], the number of steps of each.
+        rng: of every random choice.
+
+    Returns:
+        The states and the machine's states in them, int64[sum of T + 1], and the actions,
+        int64[T in all].
+    """
+    walk = _Walk(mdp, policy.in_world(mdp))
+    order = np.argsort(-lengths, kind="stable")  # those that go on come first
+    remaining = lengths[order]
+    longest = int(lengths.max(initial=0))
+    states = np.zeros((longest + 1, len(lengths)), dtype=np.int64)
+    actions = np.zeros((longest, len(lengths)), dtype=np.int64)
+    memories = np.zeros_like(states)
+    states[0], memories[0] = starts[order], memory[order]
+    for step in range(longest):
+        active = int(np.searchsorted(-remaining, -step))  # of lengths above `step`
+        some = slice(0, active)
+        memories[step + 1, some] = memories[step, some]
+        walk.together(
+            rng.random((1, 2, active)),
+            memories[step + 1, some],
+            states[step : step + 2, some],
+            actions[step : step + 1, some],
+        )
+    back = np.argsort(order, kind="stable")
+    kept = np.arange(longest + 1)[:, None] <= remaining
+    return (
+        states.T[back][kept.T[back]],
+        memories.T[back][kept.T[back]],
+        actions.T[back][kept[1:].T[back]],
+    )
+
+
 def cumulative(probabilities: Floats) -> Floats:
     """Return float[..., A]: running sums that end at exactly 1, so that no draw falls off."""
     sums = np.cumsum(probabilities, axis=-1)

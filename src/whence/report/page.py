@@ -11,6 +11,7 @@ from whence.report.answer import answer
 from whence.report.diagnostics import diagnostics
 from whence.report.episodes import episodes
 from whence.report.facts import facts
+from whence.report.fit import fit
 from whence.report.following import following
 from whence.report.html import LINE, Html, fill, join
 from whence.report.machine import machine
@@ -22,8 +23,8 @@ from whence.report.study import Study
 from whence.report.style import css
 
 SECTIONS = (
-    answer, facts, following, maps, replay, machine, alternatives, prediction, diagnostics,
-    episodes, recipe,
+    answer, facts, following, maps, replay, machine, alternatives, prediction, fit,
+    diagnostics, episodes, recipe,
 )  # fmt: skip
 CONTENTS = {
     "answer": "Answer",
@@ -34,6 +35,7 @@ CONTENTS = {
     "machine": "Machine",
     "alternatives": "Single machines",
     "prediction": "Prediction",
+    "fit": "Fit",
     "diagnostics": "Diagnostics",
     "episodes": "Outliers",
     "recipe": "Recipe",

@@ -18,12 +18,14 @@ from whence.model.demos import Demonstrations
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.model.product import restricted
+from whence.runs.checking import Check, Fitted, confronted
 from whence.runs.events import OnEvent
 from whence.runs.held_out import MINUTES, HeldOut, held_out
 from whence.runs.result import Run
 from whence.runs.trust import FOLDER
 
 Pairs = Sequence[tuple[LabeledMDP, Demonstrations]]
+REPLICAS = 199
 LOOKED_AT = 20  # machines among which the best one is looked for
 
 
@@ -68,6 +70,7 @@ class Study:
             Python.
         versions: what made the run, by name.
         comparison: how it and other methods predict episodes set aside, or None.
+        check: whether the model fits, tested on the same episodes, or None.
         left_out: why there is no comparison, in words.
         ladders: how the ladders of tempering did, if that was kept.
         fix: arrows that were given to the run as known.
@@ -82,6 +85,7 @@ class Study:
     command: str
     versions: Mapping[str, str]
     comparison: HeldOut | None
+    check: Check | None = None
     left_out: str = ""
     ladders: Ladders | None = None
     fix: tuple[str, ...] = ()
@@ -146,6 +150,7 @@ class Study:
             command=command,
             versions=current_versions() if versions is None else versions,
             comparison=comparison,
+            check=None if comparison is None else _check(comparison, worlds),
             left_out=reason,
             ladders=ladders,
             fix=tuple(fix),
@@ -236,6 +241,16 @@ def _comparison(run: Run, worlds: Pairs, options: dict[str, Any]) -> tuple[HeldO
         return held_out(run, worlds, **options), ""
     except ArgumentError as error:
         return None, str(error)[:1].upper() + str(error)[1:] + "."
+
+
+def _check(found: HeldOut, worlds: Pairs) -> Check | None:
+    """Return whether what was inferred from the other episodes fits those set aside."""
+    run = found.run
+    fitted = Fitted(run.best, run.expert, run.draws, run.doubts)
+    try:
+        return confronted(run.job, fitted, worlds, found.chosen, REPLICAS)
+    except ArgumentError:
+        return None
 
 
 def _number(value: object) -> bool:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 BARS = "▁▂▃▄▅▆▇█"
 MOST_LINES = 16  # of a drawing
 OVER = (ANALYSING, FINISHED)  # nothing of the search is left
-WINDOW = 15.0  # seconds over which rates are taken
+WINDOW = 5.0  # seconds over which rates are taken: steps become faster, as more is remembered
 FEW = 0.5  # seconds of searching below which nothing is said of rates
+PHASES = ("finding", "warm")  # steps of one phase say nothing of those of the next
 
 
 class Pace:
@@ -23,7 +24,8 @@ class Pace:
 
     Attributes:
         rate: machines a second, or None while that is not known.
-        left: seconds until the run ends, or until it next looks whether to end; or None.
+        left: seconds until the run ends, or until it next looks whether to end; or None, as
+            long as a finder looks for machines beside the chains.
         looking: whether `left` is such a look.
     """
 
@@ -36,6 +38,8 @@ class Pace:
     def see(self, document: dict[str, Any]) -> None:
         """Take in an event, as a document."""
         seen = self._seen
+        if seen and any(seen[-1].get(name) != document.get(name) for name in PHASES):
+            seen.clear()
         seen.append(document)
         while len(seen) > 2 and document["seconds"] - seen[1]["seconds"] > WINDOW:
             seen.popleft()
@@ -55,6 +59,9 @@ class Pace:
             self.rate = self.left = None
             return
         self.rate = (now["evaluations"] - before["evaluations"]) / seconds
+        if now.get("finding"):
+            self.left = None
+            return
         goal = now["steps"]
         look = now.get("look")
         if look is not None and now["step"] < look < goal:

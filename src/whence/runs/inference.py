@@ -23,7 +23,15 @@ from whence.planning.simulation import checked_seed
 from whence.runs import events, keeper, signals, watching
 from whence.runs.crew import Crew, checked_executor
 from whence.runs.events import OnEvent
-from whence.runs.job import Job, check_minutes, check_steps, checked_threads
+from whence.runs.job import (
+    SHARED,
+    Job,
+    check_minutes,
+    check_steps,
+    check_subjects,
+    checked_tasks,
+    checked_threads,
+)
 from whence.runs.keeper import Keeper
 from whence.runs.manifest import Names
 from whence.runs.outcome import finished
@@ -43,6 +51,7 @@ def infer(
     *,
     states: Sizes,
     expert: Expert | None = None,
+    expert_kind: str | None = None,
     alpha: float | str | None = None,
     lapse: float | str | None = None,
     discount: float | str | Sequence[float] | None = None,
@@ -61,6 +70,8 @@ def infer(
     steps: int | None = None,
     minutes: float | None = None,
     endings: str = IGNORE,
+    experts: str = SHARED,
+    tasks: int | range | tuple[int, int] = 1,
     threads: int | None = None,
     device: str = CPU,
     executor: Any = None,
@@ -78,6 +89,8 @@ def infer(
         demos: the demonstrations of the one world.
         states: n, the number of machine states, or the least and the most, such as (1, 5).
         expert: who demonstrates. Where nothing is said, alpha, lapse and discount are inferred.
+        expert_kind: in place of the expert's: `boltzmann`, the usual one; `soft`, who plans with
+            its own errors in mind; or `infer`, which compares them.
         alpha: in place of the expert's: a number, or `infer`.
         lapse: in place of the expert's: a number, or `infer`.
         discount: in place of the expert's: a number, `infer`, or the values to choose among.
@@ -101,6 +114,10 @@ def infer(
         endings: `ignore`, or `task`: an episode that says that it ended did so because the task
             was over, and one that went on because it was not; one such statement in a thousand
             or so may be wrong, as the demonstrations tell.
+        experts: `shared`, or `by-subject`: one who acted has an alpha and a lapse of its own,
+            which are alike as far as subjects are.
+        tasks: how many groups of subjects there may be, each with a machine of its own, or the
+            least and the most: see `run.groups`.
         threads: how many to use; all cores by default. The result does not depend on it.
         device: what scores machines: `cpu`, or `cuda`, a graphics card (needs `whence[cuda]`).
         executor: who does the work: anything with `submit` as in `concurrent.futures`, such as a
@@ -118,8 +135,9 @@ def infer(
         check_minutes(minutes)
     pairs, sizes = world_pairs(mdp, demos), checked_sizes(states)
     known = unknowns(
-        expert, alpha, lapse, discount, alpha_prior_of(alpha_prior), lapse_prior_of(lapse_prior)
-    )
+        expert, alpha, lapse, discount, alpha_prior_of(alpha_prior), lapse_prior_of(lapse_prior),
+        expert_kind,
+    )  # fmt: skip
     if method == AUTO:
         free = settings is None and steps is None and init is None and not fix
         levels = checked_levels(rewards)
@@ -140,27 +158,39 @@ def infer(
         minutes=minutes,
         endings=checked_endings(endings),
         device=checked_device(device),
+        experts=experts,
+        tasks=checked_tasks(tasks),
     )
+    check_subjects(job)
     checked_executor(executor)
     _check_card(executor, device)
     if folder is not None:
         keeper.check_free(folder)
     with watching.telling(progress, on_event) as tell:
-        return _carried_out(
+        return carried_out(
             job, checked_threads(threads), tell, folder,
             lambda where: keeper.created(where, job, names, command, checkpoint), executor,
         )  # fmt: skip
 
 
-def _carried_out(
+def carried_out(
     job: Job,
     threads: int | None,
     on_event: OnEvent | None,
-    folder: str | os.PathLike[str] | None,
-    created: Callable[[str | os.PathLike[str]], AbstractContextManager[Keeper]],
-    executor: Any,
+    folder: str | os.PathLike[str] | None = None,
+    created: Callable[[str | os.PathLike[str]], AbstractContextManager[Keeper]] | None = None,
+    executor: Any = None,
 ) -> Run:
-    """Search, from the first step to the last, and keep it in a folder where one is named."""
+    """Search, from the first step to the last, and keep it in a folder where one is named.
+
+    Args:
+        job: what to do.
+        threads: how many to use.
+        on_event: called with each `Event`.
+        folder: where to keep the run.
+        created: makes that folder, and holds it.
+        executor: who does the work; this process where it is None.
+    """
     began = time.perf_counter()
     problem = job.problem(threads)
     walk = Walk.start(job, problem)
@@ -168,7 +198,8 @@ def _carried_out(
     crew = None if executor is None else Crew(executor, job, threads)
     if folder is None:
         return finished(Search(job, problem, walk, None, on_event, crew=crew), events.STARTED)
-    with created(folder) as kept, signals.caught() as stop:
+    made = keeper.created(folder, job, None, None, None) if created is None else created(folder)
+    with made as kept, signals.caught() as stop:
         return finished(Search(job, problem, walk, kept, on_event, stop, crew), events.STARTED)
 
 

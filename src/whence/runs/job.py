@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,21 @@ from whence.errors import ArgumentError, MachineError
 from whence.io.arrows import said_arrows
 from whence.likelihood.endings import IGNORE
 from whence.likelihood.engines import CPU
+from whence.likelihood.given import with_answers
 from whence.likelihood.posterior import Posterior, Worlds
-from whence.model.expert import Expert
+from whence.model.asking import Answer
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
 from whence.model.product import checked_sharpness
 from whence.search.method import Method
 from whence.search.methods import method
+from whence.search.placing import FEW
 from whence.search.problem import Problem
 from whence.search.unknowns import Unknowns
+
+SHARED, BY_SUBJECT = "shared", "by-subject"
+ONE_TASK = range(1, 2)
+MOST_TASKS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +48,9 @@ class Job:
         minutes: after which to stop.
         endings: what the ends of episodes mean: `ignore` or `task`.
         device: what scores machines: `cpu` or `cuda`.
+        answers: to questions; those that are demonstrations count as such.
+        experts: whether subjects share an expert: `shared` or `by-subject`.
+        tasks: how many groups of subjects there may be, each with a machine of its own.
     """
 
     pairs: Worlds
@@ -56,6 +66,19 @@ class Job:
     minutes: float | None = None
     endings: str = IGNORE
     device: str = CPU
+    answers: tuple[Answer, ...] = ()
+    experts: str = SHARED
+    tasks: range = ONE_TASK
+
+    @cached_property
+    def shown(self) -> Worlds:
+        """The worlds, each with all that was demonstrated in it, answers to questions included."""
+        return with_answers(self.pairs, self.answers)
+
+    @property
+    def by_subject(self) -> bool:
+        """Whether anything is asked of single subjects."""
+        return self.experts != SHARED or self.tasks != ONE_TASK
 
     def search(self, problem: Problem) -> Method[Any, Any, Any]:
         """Return the method, at work on a problem."""
@@ -76,26 +99,34 @@ class Job:
         self._check_sharpness(unknown)
         alpha = 1.0 if unknown.alpha is None else unknown.alpha
         lapse = 0.0 if unknown.lapse is None else unknown.lapse
-        experts = [Expert(alpha, discount, lapse) for discount in unknown.discounts]
+        experts = [unknown.expert(place, alpha, lapse) for place in range(len(unknown.places))]
         first = Posterior(
-            self.pairs, expert=experts[0], prior=self.prior, rewards=self.rewards,
+            self.shown, expert=experts[0], prior=self.prior, rewards=self.rewards,
             temperature=self.settings.temperature, threads=threads, endings=self.endings,
-            device=self.device if device is None else device,
+            device=self.device if device is None else device, answers=self.answers,
         )  # fmt: skip
-        posteriors = (first, *(first.of_expert(expert) for expert in experts[1:]))
+        posteriors = [first]
+        for expert in experts[1:]:
+            posteriors.append(posteriors[-1].of_expert(expert))
         known = said_arrows(list(self.fix), first.alphabet)
-        return Problem(posteriors, unknown, self.sizes, known, self.init)
+        return Problem(tuple(posteriors), unknown, self.sizes, known, self.init)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What could be asked for, but was not, in words."""
+        """What could be asked for, but was not, and what was asked for in vain, in words."""
+        found = []
         over = [demos.ended is not None and (demos.ended == 1).any() for _, demos in self.pairs]
-        if self.endings != IGNORE or not any(over):
-            return ()
-        return (
-            "the demonstrations say which episodes ended because the task was over, and that was "
-            'ignored; endings="task" (--endings task) learns from it',
-        )
+        if self.endings == IGNORE and any(over):
+            found.append(
+                "the demonstrations say which episodes ended because the task was over, and that "
+                'was ignored; endings="task" (--endings task) learns from it'
+            )
+        if self.device != CPU and self.method != "exhaustive" and self.settings.at_once < FEW:
+            found.append(
+                f"the cores scored the {self.settings.at_once} chains, the card only lists of "
+                f"machines: steps of fewer than {FEW} machines take it longer"
+            )
+        return tuple(found)
 
     def _check_sharpness(self, unknown: Unknowns) -> None:
         """Refuse a prior over alpha that may ask for more than floating point has."""
@@ -136,6 +167,43 @@ def check_minutes(minutes: float) -> None:
     """Refuse a time that is not a finite number above 0."""
     if not 0 < minutes < math.inf:
         raise ArgumentError(f"minutes is {minutes}; give a finite number above 0")
+
+
+def check_subjects(job: Job) -> None:
+    """Refuse to ask of single subjects what cannot be told."""
+    if job.experts not in (SHARED, BY_SUBJECT):
+        raise ArgumentError(f"experts is {job.experts!r}; known are {SHARED}, {BY_SUBJECT}")
+    if not job.by_subject:
+        return
+    for _, demos in job.pairs:
+        if demos.subjects is None or None in demos.subjects:
+            at = 0 if demos.subjects is None else demos.subjects.index(None)
+            raise ArgumentError(
+                f"{demos.place(at)}: nobody is named who acted; give every episode a subject, or "
+                "leave out experts='by-subject' and tasks"
+            )
+    if job.endings != IGNORE or job.settings.temperature != 1:
+        raise ArgumentError(
+            "experts='by-subject' and tasks read actions alone, at temperature 1; leave out "
+            "endings and temperature"
+        )
+
+
+def checked_tasks(tasks: int | range | tuple[int, int]) -> range:
+    """Return the numbers of groups that there may be."""
+    if isinstance(tasks, range):
+        ends = (tasks.start, tasks.stop - 1) if tasks.step == 1 else (0, 0)
+    else:
+        ends = tasks if isinstance(tasks, tuple) else (tasks, tasks)
+    whole = len(ends) == 2 and all(
+        isinstance(end, int) and not isinstance(end, bool) for end in ends
+    )
+    if not whole or not 1 <= ends[0] <= ends[1] <= MOST_TASKS:
+        raise ArgumentError(
+            f"tasks is {tasks!r}; give how many groups of subjects there may be, 1 to "
+            f"{MOST_TASKS}, or the least and the most, such as (1, 3)"
+        )
+    return range(ends[0], ends[1] + 1)
 
 
 def checked_threads(threads: object) -> int | None:

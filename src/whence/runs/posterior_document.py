@@ -31,6 +31,7 @@ def posterior_document(run: Run) -> dict[str, Any] | None:
         "alpha": _summary(sample.alpha),
         "lapse": _summary(sample.lapse),
         "discount": _summary(sample.discount),
+        "experts": dict(sample.kinds),
         "routes": [
             {"text": each.text, "probability": each.probability, "error": _finite(each.error)}
             for each in sample.routes[:TOP]
@@ -129,3 +130,36 @@ def _summary(summary: Summary) -> dict[str, float | None]:
 
 def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
+
+
+def groups_document(run: Run) -> dict[str, Any] | None:
+    """Return subjects and their groups for JSON, or None where they were not asked for."""
+    found = run.groups
+    if found is None:
+        return None
+    return {
+        "probability": {str(k): share for k, share in found.probability.items()},
+        "log_evidence": {str(k): value for k, value in found.log_evidence.items()},
+        "machines_weighed": len(found.machines),
+        "groups": [
+            {
+                "subjects": list(each.subjects),
+                "answer": each.answer,
+                "best": machine_document(each.best),
+                "probability": float(each.posterior.weights[0]),
+            }
+            for each in found.groups
+        ],
+        "subjects": [
+            {
+                "name": each.name,
+                "group": each.group,
+                "share": each.share,
+                "alpha": list(each.alpha),
+                "lapse": list(each.lapse),
+                "episodes": each.episodes,
+                "steps": each.steps,
+            }
+            for each in found.subjects
+        ],
+    }

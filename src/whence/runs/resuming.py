@@ -9,15 +9,17 @@ from typing import Any
 
 from whence.errors import ArgumentError, DeviceError, FormatError, MissingExtraError
 from whence.likelihood.engines import CPU
+from whence.runs import answers, events, keeper, manifest, signals, watching
 from whence.runs import checkpoint as checkpoints
-from whence.runs import events, keeper, manifest, signals, watching
 from whence.runs import folder as results
+from whence.runs.answers import Ledger
 from whence.runs.crew import Crew, checked_executor
 from whence.runs.events import OnEvent
 from whence.runs.job import Job, checked_threads
 from whence.runs.keeper import Keeper
 from whence.runs.outcome import finished, result
 from whence.runs.result import Run
+from whence.runs.reweighing import with_answers
 from whence.runs.searching import Search
 from whence.runs.walk import Walk
 from whence.search.problem import Problem
@@ -37,6 +39,8 @@ def resume(
 ) -> Run:
     """Go on with a run where its last checkpoint left it, to the result of an unbroken run.
 
+    Answers that it was given weigh the result, as in `load`.
+
     Args:
         folder: the run's.
         steps: at most, in all, in place of what the run began with; more than are done.
@@ -48,6 +52,24 @@ def resume(
         on_event: called with each `Event`.
         progress: whether to show how it goes; see `infer`.
     """
+    run = _resumed(
+        Path(folder), steps, minutes, copies, checkpoint, threads, executor, on_event, progress
+    )
+    return _with_answers(run, Path(folder), threads)
+
+
+def _resumed(
+    folder: Path,
+    steps: int | None,
+    minutes: float | None,
+    copies: bool,
+    checkpoint: float | None,
+    threads: int | None,
+    executor: Any,
+    on_event: OnEvent | None,
+    progress: bool | None,
+) -> Run:
+    """Return the run itself, without what it was answered."""
     with (
         keeper.opened(folder, checkpoint) as kept,
         signals.caught() as stop,
@@ -84,8 +106,33 @@ def _scored_by(job: Job, kept: Keeper, threads: int | None) -> Problem:
 
 
 def load(folder: str | os.PathLike[str], *, threads: int | None = None) -> Run:
-    """Return a run from its folder, as far as it came; nothing there is changed."""
-    kept = Keeper(Path(folder), manifest.read(Path(folder)), None)
+    """Return a run from its folder, as far as it came, with the answers that it was given.
+
+    Nothing there is changed.
+    """
+    return _with_answers(_loaded(Path(folder), threads), Path(folder), threads)
+
+
+def sampled(folder: Path, ledger: Ledger, threads: int | None = None) -> Run:
+    """Return what a run sampled last: with answers in the target, or the run itself."""
+    if ledger.sampled is None:
+        return _loaded(folder, threads)
+    found = _loaded(answers.sampled_in(folder, ledger.sampled), threads)
+    return replace(found, folder=folder, manifest=manifest.read(folder))
+
+
+def _with_answers(run: Run, folder: Path, threads: int | None) -> Run:
+    """Return a run as the answers in its folder make it."""
+    ledger = answers.read(folder)
+    if not ledger.answers:
+        return run
+    basis = run if ledger.sampled is None else sampled(folder, ledger, threads)
+    return with_answers(basis, ledger.answers, threads)
+
+
+def _loaded(folder: Path, threads: int | None) -> Run:
+    """Return a run from its folder, without what it was answered."""
+    kept = Keeper(folder, manifest.read(folder), None)
     job, found = _kept_job(kept)
     if found is None:
         raise FormatError(
@@ -97,7 +144,10 @@ def load(folder: str | os.PathLike[str], *, threads: int | None = None) -> Run:
 
 def _ended(search: Search, header: checkpoints.Header) -> Run:
     """Return what a run has found, without going on."""
-    return result(search, header.stopped or "unfinished", header.seconds)
+    kept = None
+    if header.stopped is not None and search.keeper is not None:
+        kept = results.level_notes(search.keeper.folder)
+    return result(search, header.stopped or "unfinished", header.seconds, kept)
 
 
 def _kept_job(kept: Keeper) -> tuple[Job, checkpoints.Found | None]:

@@ -171,7 +171,7 @@ def folded(state: State, batch: Batch, target: Scorer, settings: Exhaustive) -> 
     kept, dropped = pruned(joined([state.kept, batch.fresh]), space, settings)
     dropped = np.logaddexp(dropped, batch.log_rest)
     if batch.stop == space.total:
-        kept = _refined(target, space, kept, settings.batch)
+        kept = refined(target, space, kept, settings.batch)
     return replace(
         state,
         step=state.step + 1,
@@ -226,7 +226,7 @@ def heaviest(state: State) -> tuple[Kept, Machines]:
     return first, state.space.machines(first.position)
 
 
-def _refined(target: Scorer, space: Enumeration, kept: Kept, batch: int) -> Kept:
+def refined(target: Scorer, space: Enumeration, kept: Kept, batch: int) -> Kept:
     """Score machines once more, finely, in batches of one size; not those that weigh nothing."""
     light = kept.log_weight < kept.log_weight.max(initial=-np.inf) - WORTH_REFINING
     parts = [kept.taken(light)]

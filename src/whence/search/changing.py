@@ -42,7 +42,7 @@ def another_expert(
     little changed. Which of these is tried does not depend on the expert.
     """
     unknowns, carrier = target.unknowns, target.carrier
-    kinds = 2 if len(unknowns.discounts) > 1 else 1
+    kinds = 2 if len(unknowns.places) > 1 else 1
     turning = rng.integers(0, kinds, chains.size) == 1
     turned = np.where(
         turning, unknowns.turned(rng, chains.experts.discount), chains.experts.discount

@@ -39,10 +39,12 @@ from whence.search.batches import (
     heaviest,
     heaviest_first,
     init,
+    refined,
     step,
 )
 from whence.search.draws import Draws, Exact
 from whence.search.enumeration import Enumeration
+from whence.search.evidence import Evidence
 from whence.search.method import Carried, Finding, Found, Method, Part, Row, within
 from whence.search.settings import Exhaustive
 from whence.search.sifting import batch_of, on_card
@@ -117,10 +119,30 @@ class ExactEnumeration(Method[Exhaustive, State, Kept]):
             raise ArgumentError(_nothing(state))
         found = draws(state, self._target) if state.complete else None
         known = None if found is None else exact(state, found, self._target.prior)
-        evidence = {} if known is None else _by_size(known)
+        evidence = {} if known is None else self._evidence(state, known)
         return Finding(
             self._heaviest(state), self.evaluations(state), found, known, log_evidence=evidence
         )
+
+    def _evidence(self, state: State, known: Exact) -> Evidence:
+        """Return the log evidence and its error, by size; by kind of expert, too, if compared.
+
+        That of a kind is summed over the machines kept: a lower bound for one that explains
+        little.
+        """
+        problem, space = self.problem, state.space
+        found: Evidence = {}
+        if len(problem.unknowns.kinds) == 1:
+            for n, value in zip(known.sizes, known.log_evidence.tolist(), strict=True):
+                found[n] = value, EVIDENCE_ERROR
+            return found
+        for kind in problem.unknowns.kinds:
+            own = problem.of_kind(kind).marginal("exhaustive")
+            total = by_size(refined(own, space, state.kept, self.settings.batch), space)
+            for n, value in zip(space.sizes, total.tolist(), strict=True):
+                log_size = own.prior.log_size(n, space.sizes)
+                found[n, kind] = value - log_size, EVIDENCE_ERROR
+        return found
 
     def ended(self, state: State, records: Tape[Chains]) -> str | None:
         """Stop when every machine was scored."""
@@ -178,49 +200,52 @@ def draws(state: State, target: Scorer) -> Draws:
     transitions, rewards, n_states = _padded(state.space, kept.position)
     relative = np.exp(kept.log_weight - kept.log_weight[0])
     owner, experts, share = _experts(target, transitions, rewards, relative)
+    soft = np.array([each.is_soft for each in experts])
+    numbers = np.array([(each.alpha, each.lapse, each.discount) for each in experts])
     return Draws(
         transitions=transitions[owner],
         rewards=rewards[owner],
         n_states=n_states[owner],
-        alpha=experts[:, 0],
-        lapse=experts[:, 1],
-        discount=experts[:, 2],
+        alpha=numbers[:, 0],
+        lapse=numbers[:, 1],
+        discount=numbers[:, 2],
         log_likelihood=kept.log_likelihood[owner],
         log_prior=kept.log_prior[owner],
         weight=share * relative[owner] / relative.sum(),
         ladder=np.zeros(len(owner), dtype=np.int64),
         exact=True,
+        soft=soft if soft.any() else None,
     )
 
 
 def _experts(
     target: Scorer, transitions: Ints, rewards: Floats, weight: Floats
-) -> tuple[Ints, Floats, Floats]:
+) -> tuple[Ints, list[Expert], Floats]:
     """Return experts for machines, the heaviest first.
 
     Only those that hold nearly all of the weight have several each.
 
     Returns:
-        int64[N], the machine of each; float64[N, 3], alpha, lapse and discount; and float64[N],
-        its share of the machine's weight.
+        int64[N], the machine of each; the experts; and float64[N], the share of each of its
+        machine's weight.
     """
     size = len(weight)
     if not isinstance(target, Integrated):
-        known = target.expert
-        one = np.array([known.alpha, known.lapse, known.discount], dtype=np.float64)
-        return np.arange(size), np.tile(one, (size, 1)), np.ones(size)
+        return np.arange(size), [target.expert] * size, np.ones(size)
     running = np.cumsum(weight) / weight.sum()
     several = min(int(np.searchsorted(running, NEARLY_ALL)) + 1, MOST_WITH_EXPERTS, size)
-    owner, rows, shares = [], [], []
+    owner: list[int] = []
+    experts: list[Expert] = []
+    shares: list[float] = []
     for number in range(several):
         found, share = target.experts(transitions[number], rewards[number])
         owner += [number] * len(found)
-        rows += [(each.alpha, each.lapse, each.discount) for each in found]
+        experts += found
         shares += share.tolist()
     heaviest_own = int(np.argmax(shares[: owner.count(0)]))
     owner += range(several, size)
-    rows += [rows[heaviest_own]] * (size - several)
-    return np.array(owner), np.array(rows), np.array(shares + [1.0] * (size - several))
+    experts += [experts[heaviest_own]] * (size - several)
+    return np.array(owner), experts, np.array(shares + [1.0] * (size - several))
 
 
 def _expert(target: Scorer, transitions: Ints, rewards: Floats) -> Expert:
@@ -228,12 +253,6 @@ def _expert(target: Scorer, transitions: Ints, rewards: Floats) -> Expert:
     if not isinstance(target, Integrated):
         return target.expert
     return target.middle(transitions, rewards)
-
-
-def _by_size(known: Exact) -> dict[int, tuple[float, float]]:
-    """Return the log evidence of each size, and its error."""
-    values = zip(known.sizes, known.log_evidence.tolist(), strict=True)
-    return {n: (value, EVIDENCE_ERROR) for n, value in values}
 
 
 def exact(state: State, found: Draws, prior: Prior) -> Exact:

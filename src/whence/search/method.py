@@ -56,7 +56,8 @@ class Finding(NamedTuple):
         draws: machines with their weights in the posterior, where the method knows them.
         exact: what is known of all machines together, where every one was scored.
         doubts: what speaks against the result, in words.
-        log_evidence: log P(D | n) and its error, by the number of states.
+        log_evidence: log P(D | n) and its error, by the number of states; where kinds of expert
+            are compared, by the number of states and the kind.
     """
 
     best: Found
@@ -64,7 +65,7 @@ class Finding(NamedTuple):
     draws: Draws | None = None
     exact: Exact | None = None
     doubts: tuple[str, ...] = ()
-    log_evidence: Mapping[int, tuple[float, float]] = MappingProxyType({})
+    log_evidence: Mapping[int | tuple[int, str], tuple[float, float]] = MappingProxyType({})
 
 
 class Part(NamedTuple):
@@ -215,8 +216,9 @@ def best_of(chains: Chains, score: Floats, problem: Problem) -> Found:
     transitions, rewards = chains.machines.rows(np.array([first])).tables(posterior.levels)
     machine = RewardMachine(posterior.alphabet, transitions[0, :n], rewards[0, :n])
     experts = chains.experts
-    discount = problem.unknowns.discounts[int(experts.discount[first])]
-    expert = Expert(float(experts.alpha[first]), discount, float(experts.lapse[first]))
+    expert = problem.unknowns.expert(
+        int(experts.discount[first]), float(experts.alpha[first]), float(experts.lapse[first])
+    )
     return Found(machine.canonical(), expert, float(score[first]))
 
 

@@ -14,6 +14,7 @@ from whence.search.census import Census
 from whence.search.draws import Draws
 from whence.search.evidence import log_evidence
 from whence.search.method import Carried, Finding, Found, Method, Part, Row, best_of, within
+from whence.search.placing import placed
 from whence.search.problem import Problem
 from whence.search.recalling import Recaller
 from whence.search.seeking import Seeker
@@ -34,6 +35,10 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
     _made: Recaller | None = None
     _streams: LadderStreams | None = None
 
+    def __init__(self, problem: Problem, settings: Tempering) -> None:
+        super().__init__(placed(problem, settings.at_once), settings)
+        self._lists = problem
+
     def init(self, rng: np.random.Generator) -> tempering.State:
         """Return the ladders before the first step."""
         target, settings = self.problem.target(), self.settings
@@ -51,7 +56,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
 
     @cached_property
     def _seeker(self) -> Seeker:
-        return Seeker(self.problem.target(), self.settings)
+        return Seeker(self.problem.target(), self.settings, self._lists.target())
 
     def step(
         self, rng: np.random.Generator, state: tempering.State
@@ -248,7 +253,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
 
     def sound(self, state: tempering.State, block: Chains | None) -> bool:
         """Return whether machines, experts and replicas are in range."""
-        space, grid = self.problem.target().space, len(self.problem.unknowns.discounts)
+        space, grid = self.problem.target().space, len(self.problem.unknowns.places)
         every = [state.chains, state.best, *([] if block is None else [block])]
         beams = [part for each in state.seeking.found for part in (each.beam, each.waiting)]
         if not all(
@@ -346,18 +351,19 @@ def draws(records: Records, problem: Problem, ladders: int) -> Draws | None:
     order = np.arange(size * ladders).reshape(size, ladders).T.reshape(-1)
     chains = together.rows(order)
     transitions, rewards = chains.machines.tables(problem.target().space.levels)
-    discounts = np.array(problem.unknowns.discounts)
+    discount, soft = problem.unknowns.spelled(chains.experts.discount)
     return Draws(
         transitions=transitions,
         rewards=rewards,
         n_states=chains.machines.n_states,
         alpha=chains.experts.alpha,
         lapse=chains.experts.lapse,
-        discount=discounts[chains.experts.discount],
+        discount=discount,
         log_likelihood=chains.log_likelihood,
         log_prior=chains.log_prior,
         weight=np.full(len(order), 1 / len(order)),
         ladder=np.repeat(np.arange(ladders), size),
+        soft=soft,
     )
 
 

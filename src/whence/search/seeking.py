@@ -61,10 +61,17 @@ class Seeking:
 class Seeker:
     """Runs the finders of all ladders."""
 
-    def __init__(self, target: Target, settings: Tempering) -> None:
+    def __init__(self, target: Target, settings: Tempering, lists: Target | None = None) -> None:
+        """Prepare the finders.
+
+        Args:
+            target: what the chains sample.
+            settings: of the chains.
+            lists: the same target, where long lists of machines are scored by something else.
+        """
         self.target = target
         self.settings = settings
-        self.finder = Finder(target)
+        self.finder = Finder(target, lists)
 
     def init(self, wanted: bool) -> Seeking:
         """Return the finders before the first turn, or all of them over."""

@@ -1,0 +1,161 @@
+"""Subjects in groups, each with a task of its own: an exact sum over a list of machines.
+
+Let A[c, s, j] be the log likelihood of what subject s shows under machine j, given what all
+subjects share, c (the discount, and what is thought of their experts). For K groups, machines
+M_1 ... M_K come from the prior, each subject belongs to one group, all ways to fill every group
+are as likely, and
+
+    P(D | K) = sum over c, M_1 ... M_K of P(c) P(M_1) ... P(M_K)
+               mean over ways to fill K groups of the product over s of exp A[c, s, M_group(s)]
+
+The sum over the ways goes subject by subject, by which groups have somebody so far. It is exact;
+the sum over machines is over those listed, and for K > 1 over those of them that help most.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from whence._arrays import Floats, Ints
+
+MOST_TUPLES = 20_000
+LEAST_CONTEXT = 25.0  # nats below the best that a context may be
+TOP = 400  # contexts and machines that stand for all of them, where groups are told
+
+
+@dataclass(frozen=True, eq=False)
+class Parted:
+    """Subjects in K groups.
+
+    Attributes:
+        log_evidence: log P(D | K), of the machines listed.
+        groups: int64[S], the likeliest group of each subject; groups by their first subject.
+        share: float64[S], how likely each subject belongs there, given the machines.
+        together: float64[S, S], how likely two subjects have the same group.
+        machines: int64[K], the likeliest machine of each group, as a place in the list.
+    """
+
+    log_evidence: float
+    groups: Ints
+    share: Floats
+    together: Floats
+    machines: Ints
+
+
+def parted(scores: Floats, log_context: Floats, log_prior: Floats, groups: int) -> Parted:
+    """Divide subjects into groups.
+
+    Args:
+        scores: float64[X, S, J], the log likelihoods A.
+        log_context: float64[X], the log prior of each context; sums to 1.
+        log_prior: float64[J], of each machine.
+        groups: K.
+    """
+    kept = _contexts(scores, log_context)
+    subjects = scores.shape[1]
+    listed = helpful(scores, log_context, log_prior, groups)
+    tuples, ways = _tuples(len(listed), groups)
+    weights = np.empty((len(kept), len(tuples)))
+    prior = log_prior[listed][tuples].sum(axis=1) + ways - _log_ways(subjects, groups)
+    for row, c in enumerate(kept.tolist()):
+        own = scores[c][:, listed][:, tuples]
+        weights[row] = log_context[c] + prior + filled(own)
+    total = float(np.logaddexp.reduce(weights, axis=None))
+    return _told(scores, kept, listed[tuples], weights - total, total)
+
+
+def filled(scores: Floats) -> Floats:
+    """Return float64[N]: the log of the sum over all ways to fill K groups, none left empty.
+
+    Args:
+        scores: float64[S, N, K], of each subject under the machines of each group.
+    """
+    subjects, size, groups = scores.shape
+    full = 1 << groups
+    sums = np.full((full, size), -np.inf)
+    sums[0] = 0.0
+    for s in range(subjects):
+        new = np.full((full, size), -np.inf)
+        for mask in range(full):
+            for k in range(groups):
+                with_k = mask | 1 << k
+                new[with_k] = np.logaddexp(new[with_k], sums[mask] + scores[s, :, k])
+        sums = new
+    return np.asarray(sums[full - 1])
+
+
+def helpful(scores: Floats, log_context: Floats, log_prior: Floats, groups: int) -> Ints:
+    """Return the places of machines that explain most beside those that explain most already."""
+    best = int(np.argmax(scores.max(axis=2).sum(axis=1) + log_context))
+    own = scores[best]
+    size = own.shape[1]
+    most = size
+    while math.comb(most + groups - 1, groups) > MOST_TUPLES:
+        most = min(most - 1, int(most * 0.9))
+    if most >= size:
+        return np.arange(size)
+    base, chosen = np.full(own.shape[0], -np.inf), []
+    for _ in range(groups):
+        gain = log_prior + np.maximum(own - base[:, None], 0.0).sum(axis=1)
+        if np.isneginf(base).all():
+            gain = log_prior + own.sum(axis=0)
+        order = np.argsort(-gain, kind="stable")
+        chosen.append(order)
+        base = np.maximum(base, own[:, order[0]])
+    ranks = np.full(size, size)
+    for order in chosen:
+        ranks[order] = np.minimum(ranks[order], np.arange(size))
+    return np.sort(np.argsort(ranks, kind="stable")[:most])
+
+
+def _contexts(scores: Floats, log_context: Floats) -> Ints:
+    """Return the contexts that can matter, whatever the machines."""
+    bound = scores.max(axis=2).sum(axis=1) + log_context
+    return np.flatnonzero(bound >= bound.max() - LEAST_CONTEXT)
+
+
+def _tuples(machines: int, groups: int) -> tuple[Ints, Floats]:
+    """Return int64[N, K], machines in ascending order, and the log of their orders."""
+    rows = list(itertools.combinations_with_replacement(range(machines), groups))
+    table = np.array(rows, dtype=np.int64).reshape(-1, groups)
+    repeats = [math.prod(math.factorial(row.count(x)) for x in set(row)) for row in rows]
+    return table, np.log(math.factorial(groups) / np.array(repeats))
+
+
+def _log_ways(subjects: int, groups: int) -> float:
+    """Return the log of the number of ways to put subjects into groups, none left empty."""
+    ways = sum(
+        (-1) ** k * math.comb(groups, k) * (groups - k) ** subjects for k in range(groups + 1)
+    )
+    return math.log(ways)
+
+
+def _told(scores: Floats, kept: Ints, tuples: Ints, weights: Floats, total: float) -> Parted:
+    """Return who belongs together, from the heaviest contexts and machines."""
+    flat = np.argsort(-weights, axis=None, kind="stable")[:TOP]
+    weight = np.exp(weights.reshape(-1)[flat])
+    weight /= weight.sum()
+    rows, columns = np.unravel_index(flat, weights.shape)
+    subjects = scores.shape[1]
+    together = np.zeros((subjects, subjects))
+    for share, c, machines in zip(weight, kept[rows], tuples[columns], strict=True):
+        belongs = _belonging(scores[c][:, machines])
+        together += share * (belongs @ belongs.T)
+    np.fill_diagonal(together, 1.0)
+    best = tuples[columns[0]]
+    belongs = _belonging(scores[kept[rows[0]]][:, best])
+    group = belongs.argmax(axis=1)
+    order = list(dict.fromkeys(group.tolist()))
+    order += [k for k in range(len(best)) if k not in order]
+    renamed = np.argsort(np.array(order))
+    return Parted(total, renamed[group], belongs.max(axis=1), together, best[order])
+
+
+def _belonging(scores: Floats) -> Floats:
+    """Return float64[S, K], how likely each subject belongs to each group."""
+    found = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(found / found.sum(axis=1, keepdims=True))

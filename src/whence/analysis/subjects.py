@@ -1,0 +1,259 @@
+"""Several subjects: one task with an expert each, or groups of subjects with tasks of their own.
+
+Where experts differ by subject, log alpha of each is logistic around a centre with a spread that
+they share: the centre has the prior of alpha, and the spread is one of a few, all as likely. The
+lapse of each has the prior of lapses. Where they share an expert, its alpha and lapse are summed
+over a grid. Discounts are shared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from whence._arrays import Floats, Ints
+from whence.analysis.mixture import Parted, parted
+from whence.likelihood.subjects import (
+    Alpha,
+    Lapse,
+    Pairs,
+    Profile,
+    log_prior_of,
+    profile,
+    shown,
+)
+from whence.model.expert_prior import AlphaPrior, LapsePrior
+from whence.model.machine import RewardMachine
+from whence.search.diagnostics import Summary
+
+SHARED, BY_SUBJECT = "shared", "by-subject"
+EXPERTS = (SHARED, BY_SUBJECT)
+SPREADS = (0.25, 0.5, 1.0, 2.0)  # of log alpha, between subjects
+CENTRES = 41
+FAR = 9.0  # nats of density below the largest at which centres end
+TOLD = 5  # machines of a group that stand for all, where experts are told
+
+
+class Context(NamedTuple):
+    """What all subjects share.
+
+    Attributes:
+        discount: its place among the discounts.
+        alpha: a prior over each subject's alpha, or the number that they share.
+        lapse: likewise.
+        log_prior: of the context.
+    """
+
+    discount: int
+    alpha: Alpha
+    lapse: Lapse
+    log_prior: float
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """How likely what each subject shows is, under machines and contexts.
+
+    Attributes:
+        machines: J of them.
+        contexts: X of them.
+        scores: float64[X, S, J].
+        log_prior: float64[J], of the machines.
+        profiles: by discount, machine and subject: what it says of its own expert.
+    """
+
+    machines: tuple[RewardMachine, ...]
+    contexts: tuple[Context, ...]
+    scores: Floats
+    log_prior: Floats
+    profiles: list[list[list[Profile]]]
+
+    @property
+    def log_context(self) -> Floats:
+        """float64[X], the log prior of each context."""
+        return np.array([each.log_prior for each in self.contexts])
+
+    def parted(self, groups: int) -> Parted:
+        """Divide the subjects into groups."""
+        return parted(self.scores, self.log_context, self.log_prior, groups)
+
+    def of_group(self, members: Ints) -> Floats:
+        """Return float64[X, J], the log weight of contexts and machines for some subjects."""
+        sums = self.scores[:, members].sum(axis=1)
+        return np.asarray(sums + self.log_context[:, None] + self.log_prior)
+
+
+def weighed(
+    worlds: Pairs,
+    machines: Sequence[RewardMachine],
+    log_prior: Floats,
+    discounts: Sequence[float],
+    alpha: Alpha,
+    lapse: Lapse,
+    subject: Sequence[Ints],
+    experts: str,
+) -> Weights:
+    """Weigh machines for each subject.
+
+    Args:
+        worlds: each with its demonstrations.
+        machines: J of them, over all symbols.
+        log_prior: float64[J], of each.
+        discounts: which subjects may have, all as likely.
+        alpha: a prior in units of the rewards, or a number.
+        lapse: a prior or a number.
+        subject: for each world, int64[E], who acted.
+        experts: `shared` or `by-subject`.
+    """
+    count = 1 + max(int(who.max(initial=0)) for who in subject)
+    seen = [
+        [shown(worlds, machine, discount, subject, count) for machine in machines]
+        for discount in discounts
+    ]
+    profiles = [[[profile(s, alpha, lapse) for s in each] for each in row] for row in seen]
+    if experts == BY_SUBJECT or not isinstance(alpha, AlphaPrior):
+        contexts = _hyper(alpha, lapse, len(discounts))
+        scores = np.stack([_integrals(profiles[c.discount], c.alpha) for c in contexts])
+        return Weights(tuple(machines), contexts, scores, log_prior, profiles)
+    contexts = _common(profiles, alpha, lapse)
+    scores = np.zeros((len(contexts), count, len(machines)))
+    for x, c in enumerate(contexts):
+        for j, each in enumerate(seen[c.discount]):
+            for s, own in enumerate(each):
+                assert isinstance(c.alpha, float) and isinstance(c.lapse, float)  # noqa: PT018
+                scores[x, s, j] = own.log_likelihood(np.array([c.alpha]), np.array([c.lapse]))[
+                    0, 0
+                ]
+    return Weights(tuple(machines), contexts, scores, log_prior, profiles)
+
+
+def _integrals(row: list[list[Profile]], alpha: Alpha) -> Floats:
+    """Return float64[S, J], likelihoods integrated over each subject's alpha, their logs."""
+    nodes = np.array([[own.log_alpha for own in each] for each in row])
+    sums = np.array([[own.by_alpha for own in each] for each in row])
+    return np.asarray(np.logaddexp.reduce(sums + log_prior_of(alpha, nodes), axis=2).T)
+
+
+def _hyper(alpha: Alpha, lapse: Lapse, discounts: int) -> tuple[Context, ...]:
+    """Return contexts: a centre and a spread of alpha for all subjects, and a discount."""
+    if not isinstance(alpha, AlphaPrior):
+        each = -math.log(discounts)
+        return tuple(Context(number, alpha, lapse, each) for number in range(discounts))
+    low, high = alpha.bounds
+    fine = np.linspace(low, high, 2_001)
+    density = alpha.log_density(fine)
+    near = fine[density >= density.max() - FAR]
+    centres = np.linspace(near[0], near[-1], CENTRES)
+    weight = alpha.log_density(centres)
+    weight -= np.logaddexp.reduce(weight) + math.log(len(SPREADS) * discounts)
+    return tuple(
+        Context(number, replace(alpha, centre=float(np.exp(centre)), spread=spread), lapse,
+                float(log))
+        for number in range(discounts)
+        for spread in SPREADS
+        for centre, log in zip(centres, weight, strict=True)
+    )  # fmt: skip
+
+
+def _common(
+    profiles: list[list[list[Profile]]], alpha: AlphaPrior, lapse: Lapse
+) -> tuple[Context, ...]:
+    """Return contexts: one alpha and lapse for all subjects, where they can matter at all."""
+    best = [own for row in profiles for own in _best_of_each(row)]
+    means = [_moments(each.log_alpha, each.by_alpha) for each in best]
+    low, high = _range(means)
+    nodes = np.linspace(max(low, alpha.bounds[0]), min(high, alpha.bounds[1]), 48)
+    width = math.log(nodes[1] - nodes[0])
+    shares, by_share = _lapses([_moments(_logit(p.lapse), p.by_lapse) for p in best], lapse)
+    of_alpha = alpha.log_density(nodes) - alpha.log_normaliser + width
+    return tuple(
+        Context(
+            number, float(np.exp(node)), float(share), float(log + more - math.log(len(profiles)))
+        )
+        for number in range(len(profiles))
+        for node, log in zip(nodes, of_alpha, strict=True)
+        for share, more in zip(shares, by_share, strict=True)
+    )
+
+
+def _best_of_each(row: list[list[Profile]]) -> list[Profile]:
+    """Return each subject's profile under the machine that suits it best."""
+    totals = np.array([[np.logaddexp.reduce(p.by_alpha) for p in each] for each in row])
+    return [row[j][s] for s, j in enumerate(totals.argmax(axis=0).tolist())]
+
+
+def _range(means: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return where a number lies that all share, from what each says of it alone."""
+    middles, errors = np.array(means).T
+    weight = 1 / np.maximum(errors, 1e-6) ** 2
+    middle, error = float(weight @ middles / weight.sum()), float(weight.sum() ** -0.5)
+    apart = float(np.abs(middles - middle).max()) / 2
+    return middle - 6 * error - apart, middle + 6 * error + apart
+
+
+def _lapses(means: list[tuple[float, float]], lapse: Lapse) -> tuple[Floats, Floats]:
+    """Return lapses that all subjects may share, and the log prior of each, times its width."""
+    if not isinstance(lapse, LapsePrior):
+        return np.array([lapse]), np.zeros(1)
+    low, high = _range(means)
+    logits = np.linspace(low, high, 16)
+    shares = 1 / (1 + np.exp(-logits))
+    density = lapse.log_density(shares) - lapse.log_normaliser
+    width = math.log(logits[1] - logits[0])
+    return shares, density + np.log(shares) + np.log1p(-shares) + width
+
+
+def _logit(share: Floats) -> Floats:
+    inside = np.clip(share, 1e-9, 1 - 1e-9)
+    return np.asarray(np.log(inside) - np.log1p(-inside))
+
+
+def _moments(values: Floats, log_weight: Floats) -> tuple[float, float]:
+    """Return the mean and the deviation of weighted values."""
+    weight = np.exp(log_weight - log_weight.max())
+    weight /= weight.sum()
+    mean = float(weight @ values)
+    return mean, math.sqrt(max(float(weight @ (values - mean) ** 2), 1e-12))
+
+
+def expert_of(found: Weights, members: Ints, subject: int) -> tuple[Summary, Summary]:
+    """Return what is known of a subject's alpha and lapse, by the machines of its group.
+
+    Means of alpha are geometric.
+    """
+    weight = found.of_group(members)
+    order = np.argsort(-np.logaddexp.reduce(weight, axis=0), kind="stable")[:TOLD]
+    parts: list[tuple[Floats, Floats]] = []
+    shares: list[tuple[Floats, Floats]] = []
+    for x, c in enumerate(found.contexts):
+        for j in order.tolist():
+            own = found.profiles[c.discount][j][subject]
+            at = weight[x, j]
+            if not isinstance(c.alpha, AlphaPrior):
+                parts.append((np.array([math.log(c.alpha)]), np.array([at])))
+                if not isinstance(c.lapse, LapsePrior):
+                    shares.append((np.array([c.lapse]), np.array([at])))
+                    continue
+            else:
+                prior = log_prior_of(c.alpha, own.log_alpha)
+                total = found.scores[x, subject, j]
+                parts.append((own.log_alpha, at - total + own.by_alpha + prior))
+            shares.append((own.lapse, at + own.by_lapse - np.logaddexp.reduce(own.by_lapse)))
+    logs, lapse = _summary(parts), _summary(shares)
+    return Summary(*(math.exp(value) for value in logs)), lapse
+
+
+def _summary(parts: list[tuple[Floats, Floats]]) -> Summary:
+    """Return the mean and the 95% interval of weighted values, between nodes linearly."""
+    values = np.concatenate([each for each, _ in parts])
+    logs = np.concatenate([each for _, each in parts])
+    order = np.argsort(values, kind="stable")
+    values, weight = values[order], np.exp(logs[order] - logs.max())
+    weight /= weight.sum()
+    middle = np.cumsum(weight) - weight / 2
+    low, high = np.interp((0.025, 0.975), middle, values).tolist()
+    return Summary(float(weight @ values), low, high)

@@ -1,0 +1,366 @@
+"""Which subjects have which task: groups by evidence, each with a posterior of its own.
+
+Machines are found by searches: what all subjects show together, what each shows alone, and, once
+groups are guessed, what each group shows. They are weighed exactly for every subject, and sums are
+over the machines so found. Where every machine is found by a search of all, nothing is left out;
+else machines that no search met count as impossible.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from whence._arrays import Floats, Ints
+from whence.analysis.facts import Fact
+from whence.analysis.mixture import Parted
+from whence.analysis.sample import PosteriorSample
+from whence.analysis.subjects import Weights, expert_of, weighed
+from whence.model.expert_prior import AlphaPrior, LapsePrior
+from whence.model.machine import RewardMachine
+from whence.model.prior import checked_levels
+from whence.runs import listed
+from whence.runs.checking import fitted_to
+from whence.runs.job import Job
+from whence.runs.listed import padded
+from whence.search.diagnostics import Summary
+from whence.search.draws import Draws
+from whence.search.settings import Tempering
+
+FROM_ALL, FROM_ONE = 40, 8  # machines that a search hands on, the heaviest
+MOST_STEPS = 1_000  # of tempering, of what one subject or group shows
+NAMED = 6  # subjects of a group that a sentence names
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One who acted.
+
+    Attributes:
+        name: as the demonstrations have it.
+        group: the number of its group, from 0.
+        share: how likely it belongs there.
+        alpha: of its expert: a geometric mean and a 95% interval.
+        lapse: likewise, an arithmetic mean.
+        episodes: how many are its own.
+        steps: of these.
+    """
+
+    name: str
+    group: int
+    share: float
+    alpha: Summary
+    lapse: Summary
+    episodes: int
+    steps: int
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Subjects with one task.
+
+    Attributes:
+        subjects: their names.
+        posterior: the machines that remain possible, of those weighed.
+    """
+
+    subjects: tuple[str, ...]
+    posterior: PosteriorSample
+
+    @property
+    def best(self) -> RewardMachine:
+        """The likeliest machine."""
+        return self.posterior.best
+
+    @property
+    def answer(self) -> str:
+        """What these subjects want, in a sentence."""
+        return self.posterior.answer.sentence
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """What is known of their wishes."""
+        return self.posterior.answer.facts
+
+    @property
+    def called(self) -> str:
+        """The subjects in words."""
+        more = len(self.subjects) - NAMED
+        shown = ", ".join(self.subjects[:NAMED])
+        return shown if more <= 0 else f"{shown} and {more} more"
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Subjects and their groups, for the likeliest number of groups.
+
+    Attributes:
+        groups: each with its posterior.
+        subjects: in the order in which the demonstrations name them.
+        log_evidence: log P(D | K), by the number of groups, of the machines weighed.
+        probability: P(K | D), all numbers that were asked for being as likely beforehand.
+        together: float64[S, S], how likely two subjects have one task, for that number of groups.
+        machines: those that were weighed.
+        source: names what they were found from.
+        experts: `shared` or `by-subject`.
+    """
+
+    groups: tuple[Group, ...]
+    subjects: tuple[Subject, ...]
+    log_evidence: dict[int, float]
+    probability: dict[int, float]
+    together: Floats
+    machines: tuple[RewardMachine, ...]
+    source: str
+    experts: str
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many groups there are, and what the sums are over, in words."""
+        among = (
+            f"tasks of subjects are weighed among {len(self.machines)} machines that were found; "
+            "others count as impossible"
+        )
+        if len(self.probability) < 2:
+            return (among,)
+        shares = ", ".join(f"{k}: {100 * p:.3g}%" for k, p in self.probability.items())
+        return (f"how many groups of subjects there are, by evidence: {shares}", among)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """What is known of each group's wishes; of several, with its subjects named."""
+        if len(self.groups) == 1:
+            return self.groups[0].facts
+        return tuple(
+            replace(fact, text=f"{each.called}: {fact.text}")
+            for each in self.groups
+            for fact in each.facts
+        )
+
+    @property
+    def answer(self) -> str:
+        """What each group wants, a sentence each."""
+        if len(self.groups) == 1:
+            return self.groups[0].answer
+        count = len(self.groups)
+        chance = f"{100 * self.probability[count]:.0f}%"
+        said = "; ".join(f"{each.called}: {_lowered(each.answer)}" for each in self.groups)
+        return f"{count} groups of subjects ({chance}): {said}"
+
+
+def grouped(job: Job, first: Draws | None, folder: Path | None) -> Groups:
+    """Divide the subjects of a job into groups.
+
+    Args:
+        job: its demonstrations name who acted.
+        first: what a search of all demonstrations drew.
+        folder: the run's, where it has one.
+    """
+    names, subject = numbered(job)
+    source = listed.source_of(job, first)
+    alphabet = tuple(dict.fromkeys(s for mdp, _ in job.pairs for s in mdp.alphabet))
+    found = listed.kept(folder, source, alphabet)
+    if found is None:
+        found = _list(job, alphabet, first, subject, len(names))
+    weights = _weighed(job, found, subject)
+    possible = [k for k in job.tasks if k <= len(names)]
+    parts = {k: weights.parted(k) for k in possible}
+    logs = np.array([part.log_evidence for part in parts.values()])
+    chance = np.exp(logs - np.logaddexp.reduce(logs))
+    best = possible[int(np.argmax(logs))]
+    return Groups(
+        groups=_groups(job, names, weights, parts[best]),
+        subjects=_subjects(job, names, subject, weights, parts[best]),
+        log_evidence={k: part.log_evidence for k, part in parts.items()},
+        probability=dict(zip(possible, chance.tolist(), strict=True)),
+        together=parts[best].together,
+        machines=weights.machines,
+        source=source,
+        experts=job.experts,
+    )
+
+
+def numbered(job: Job) -> tuple[tuple[str, ...], list[Ints]]:
+    """Return who acted, and for each world, int64[E], who in each episode."""
+    every = [str(name) for _, demos in job.pairs for name in demos.subjects or ()]
+    names = tuple(dict.fromkeys(every))
+    place = {name: number for number, name in enumerate(names)}
+    return names, [
+        np.array([place[str(name)] for name in demos.subjects or ()], dtype=np.int64)
+        for _, demos in job.pairs
+    ]
+
+
+def _list(
+    job: Job,
+    alphabet: tuple[str, ...],
+    first: Draws | None,
+    subject: Sequence[Ints],
+    subjects: int,
+) -> list[RewardMachine]:
+    """Return machines that searches find: of all subjects, of each, and of likely groups."""
+    every = np.arange(subjects)
+    found = heaviest(first, alphabet, FROM_ALL)
+    if first is None:
+        found = _of_some(job, alphabet, subject, every, FROM_ALL)
+    if job.tasks[-1] == 1:
+        return _distinct(found)
+    for number in range(subjects):
+        found += _of_some(job, alphabet, subject, every[number : number + 1], FROM_ONE)
+    found = _distinct(found)
+    return _widened(job, found, _weighed(job, found, subject), subject, subjects)
+
+
+def _widened(
+    job: Job,
+    found: list[RewardMachine],
+    weights: Weights,
+    subject: Sequence[Ints],
+    subjects: int,
+) -> list[RewardMachine]:
+    """Return the list with what groups show that seem likely so far."""
+    alphabet = found[0].alphabet
+    seen = set()
+    more = list(found)
+    for k in job.tasks:
+        if not 1 < k <= subjects:
+            continue
+        groups = weights.parted(k).groups
+        for number in range(k):
+            members = np.flatnonzero(groups == number)
+            if 1 < len(members) < subjects and members.tobytes() not in seen:
+                seen.add(members.tobytes())
+                more += _of_some(job, alphabet, subject, members, FROM_ALL)
+    return _distinct(more)
+
+
+def _of_some(
+    job: Job, alphabet: tuple[str, ...], subject: Sequence[Ints], members: Ints, most: int
+) -> list[RewardMachine]:
+    """Return machines that a search of what some subjects show finds."""
+    pairs = [
+        (mdp, demos.subset(np.flatnonzero(np.isin(who, members))))
+        for (mdp, demos), who in zip(job.pairs, subject, strict=True)
+    ]
+    settings: Any = job.settings
+    if isinstance(settings, Tempering):
+        settings = replace(settings, steps=min(settings.steps, MOST_STEPS))
+    part = replace(
+        job, pairs=[pair for pair in pairs if pair[1].n_steps], settings=settings, init=None
+    )
+    if not part.pairs:
+        return []
+    result = fitted_to(part, None, None)
+    return [result.machine.over(alphabet), *heaviest(result.draws, alphabet, most)]
+
+
+def heaviest(draws: Draws | None, alphabet: tuple[str, ...], most: int) -> list[RewardMachine]:
+    """Return the machines that draws have most of."""
+    if draws is None:
+        return []
+    tables = draws.transitions, draws.rewards + 0.0
+    rows = np.concatenate([table.reshape(draws.size, -1) for table in tables], axis=1)
+    _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(-np.bincount(which.reshape(-1), weights=draws.weight), kind="stable")
+    return [
+        RewardMachine(alphabet, *(table[i, : draws.n_states[i]] for table in tables))
+        for i in first[order[:most]].tolist()
+    ]
+
+
+def _distinct(machines: list[RewardMachine]) -> list[RewardMachine]:
+    """Return canonical machines, each once."""
+    kept: dict[bytes, RewardMachine] = {}
+    for each in machines:
+        own = each.canonical()
+        kept.setdefault(own.transitions.tobytes() + own.rewards.tobytes(), own)
+    return list(kept.values())
+
+
+def _weighed(job: Job, machines: list[RewardMachine], subject: Sequence[Ints]) -> Weights:
+    known = job.unknowns
+    levels = checked_levels(job.rewards)
+    largest = max(abs(level) for level in levels) or 1.0
+    prior = known.alpha_prior
+    own = AlphaPrior(
+        prior.centre / largest, prior.spread, prior.low / largest, prior.high / largest
+    )
+    lapse: float | LapsePrior = known.lapse_prior if known.lapse is None else known.lapse
+    mass = [
+        float(job.prior.log_mass(each.transitions[None], each.rewards[None], levels, job.sizes)[0])
+        for each in machines
+    ]
+    return weighed(
+        job.pairs,
+        machines,
+        np.array(mass),
+        known.discounts,
+        own if known.alpha is None else known.alpha,
+        lapse,
+        subject,
+        job.experts,
+    )
+
+
+def _groups(job: Job, names: Sequence[str], weights: Weights, part: Parted) -> tuple[Group, ...]:
+    result = []
+    for number in range(len(part.machines)):
+        members = np.flatnonzero(part.groups == number)
+        if len(members):
+            own = tuple(names[s] for s in members.tolist())
+            result.append(Group(own, _posterior(job, weights, members)))
+    return tuple(result)
+
+
+def _posterior(job: Job, weights: Weights, members: Ints) -> PosteriorSample:
+    """Return the machines of a group with their weights, each with its best discount."""
+    logs = weights.of_group(members)
+    total = np.logaddexp.reduce(logs, axis=0)
+    weight = np.exp(total - np.logaddexp.reduce(total))
+    kept = np.flatnonzero(weight > 1e-9)
+    best = logs.argmax(axis=0)
+    discounts = np.array([job.unknowns.discounts[c.discount] for c in weights.contexts])[best]
+    summaries = [expert_of(weights, members, int(s)) for s in members]
+    size = max(weights.machines[j].n_states for j in kept.tolist())
+    machines = [padded(weights.machines[j], size) for j in kept.tolist()]
+    draws = Draws(
+        transitions=np.stack([tables[0] for tables in machines]),
+        rewards=np.stack([tables[1] for tables in machines]),
+        n_states=np.array([weights.machines[j].n_states for j in kept.tolist()]),
+        alpha=np.full(len(kept), math.exp(np.mean([math.log(a.mean) for a, _ in summaries]))),
+        lapse=np.full(len(kept), np.mean([lapse.mean for _, lapse in summaries])),
+        discount=discounts[kept],
+        log_likelihood=total[kept] - weights.log_prior[kept],
+        log_prior=weights.log_prior[kept],
+        weight=weight[kept] / weight[kept].sum(),
+        ladder=np.zeros(len(kept), dtype=np.int64),
+        exact=True,
+    )
+    return PosteriorSample.from_draws(list(job.pairs), draws, weights.machines[0].alphabet)
+
+
+def _subjects(
+    job: Job, names: Sequence[str], subject: Sequence[Ints], weights: Weights, part: Parted
+) -> tuple[Subject, ...]:
+    result = []
+    for s, name in enumerate(names):
+        members = np.flatnonzero(part.groups == part.groups[s])
+        alpha, lapse = expert_of(weights, members, s)
+        counts = [
+            (int((who == s).sum()), int(demos.lengths[who == s].sum()))
+            for (_, demos), who in zip(job.pairs, subject, strict=True)
+        ]
+        episodes, steps = (sum(each) for each in zip(*counts, strict=True))
+        result.append(
+            Subject(name, int(part.groups[s]), float(part.share[s]), alpha, lapse, episodes, steps)
+        )
+    return tuple(result)
+
+
+def _lowered(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:].rstrip(".")

@@ -177,7 +177,9 @@ def _connected(address: str) -> Any:
         raise MissingExtraError(
             f"{address}: Dask is not installed; try: pip install 'whence[cluster]'"
         ) from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # messages say what went wrong
+    for name in list(logging.root.manager.loggerDict):  # whence's own messages say what is wrong
+        if name.startswith("distributed"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         return connect(address, set_as_default=False, timeout=CONNECT_SECONDS)
     except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:

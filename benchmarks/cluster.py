@@ -3,10 +3,12 @@
 `same`: coffee, multi coffee with 1 to 5 states, and exhaustive coffee, byte for byte.
 `kill`: runs of which a worker is killed at a random moment, one whose scheduler is killed, and
 one whose client is killed and that goes on with other workers.
+`sweep`: forty inferences, killed and gone on with twice.
 `overhead`: processor seconds and bytes a unit, one worker beside none.
 
     python benchmarks/cluster.py same --steps 1000
     python benchmarks/cluster.py kill --runs 20
+    python benchmarks/cluster.py sweep
     python benchmarks/cluster.py overhead
 """
 
@@ -222,6 +224,59 @@ def _without_client(place: Path, expected: str) -> None:
     )  # fmt: skip
 
 
+PLAN = """
+format = "whence/sweep/1"
+seeds = [0, 1]
+[[worlds]]
+world = "recharge"
+simulate = {episodes = 20, length = 25, seeds = [0, 1, 2, 3, 4]}
+[[worlds]]
+world = "coffee"
+simulate = {episodes = 10, length = 60, seeds = [0, 1, 2, 3, 4]}
+[settings]
+discount = 0.92
+lapse = 0.0
+states = 2
+method = "tempering"
+steps = 300
+[[variants]]
+name = "alpha known"
+alpha = 30
+[[variants]]
+name = "alpha unknown"
+"""
+
+
+def sweep() -> None:
+    """Kill a sweep of forty inferences twice, and look whether anything was done twice."""
+    with tempfile.TemporaryDirectory() as place:
+        file, folder = Path(place) / "plan.toml", Path(place) / "sweep"
+        file.write_text(PLAN)
+        command = [sys.executable, "-m", "whence", "sweep", str(file), "-o", str(folder)]
+        command += ["--workers", "2", "-q"]
+        rows: dict[str, int] = {}
+        for wanted in (10, 25):
+            process = subprocess.Popen(command)
+            while len(list((folder / "rows").glob("*.json"))) < wanted:
+                time.sleep(0.1)
+            process.kill()
+            process.wait()
+            time.sleep(2)  # its workers end with it
+            done = {path.name: path.stat().st_mtime_ns for path in (folder / "rows").iterdir()}
+            begun = len(list((folder / "runs").iterdir())) - len(done)
+            again = sum(done[name] != at for name, at in rows.items())
+            print(
+                f"killed with {len(done)} done and {begun} begun; {again} done twice", flush=True
+            )
+            rows = done
+        subprocess.run(command, check=True)
+        done = {path.name: path.stat().st_mtime_ns for path in (folder / "rows").iterdir()}
+        again = sum(done[name] != at for name, at in rows.items())
+        lines = (folder / "table.csv").read_text().splitlines()
+        good = sum(",done," in line for line in lines)
+        print(f"{len(lines) - 1} rows, {good} done, {again} done twice", flush=True)
+
+
 def overhead(steps: int) -> None:
     """Print processor seconds of a run with one worker beside none, and bytes a unit."""
     given, mdp, demos = problem("coffee")
@@ -255,7 +310,7 @@ def overhead(steps: int) -> None:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["same", "kill", "overhead"])
+    parser.add_argument("part", choices=["same", "kill", "sweep", "overhead"])
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--steps", type=int, default=1_000)
     said = parser.parse_args()
@@ -263,6 +318,8 @@ def main() -> None:
         same(said.steps)
     elif said.part == "kill":
         kill(said.runs)
+    elif said.part == "sweep":
+        sweep()
     else:
         overhead(said.steps)
 

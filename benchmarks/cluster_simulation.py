@@ -145,7 +145,7 @@ def main() -> None:
     )
     kinds = {
         "as it is": costs,
-        "joined at no cost": replace(costs, join=0.0),
+        "free joins": replace(costs, join=0.0),
         "a death an hour": replace(costs, deaths=1.0),
     }
     found: dict[str, list[float]] = {name: [] for name in kinds}
@@ -164,10 +164,11 @@ def main() -> None:
 
 def draw(path: str, found: dict[str, list[float]]) -> None:
     """Draw how many times one worker many are."""
-    ideal = Line("all of their time", tuple((n, float(n)) for n in WORKERS), guide=True)
+    ideal = Line("ideal", tuple((n, float(n)) for n in WORKERS), guide=True)
     lines = [
         Line(name, tuple((n, n * share) for n, share in zip(WORKERS, shares, strict=True)))
         for name, shares in found.items()
+        if name in ("as it is", "free joins")
     ]
     panel = Panel("An enumeration", "workers", "times one worker", (*lines, ideal))
     Path(path).write_text(panels_svg([panel], "How far an enumeration scales"), encoding="utf-8")

@@ -3,11 +3,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
+from concurrent.futures import BrokenExecutor, Future
+from typing import Any
 
 import pytest
 
 import whence
-from whence.errors import ArgumentError, WhenceError
+from whence.errors import ArgumentError, WhenceError, WorkerError
 from whence.paper import experiment, triples
 from whence.paper.experiment import Plan
 
@@ -84,3 +86,35 @@ def test_plans_that_make_no_sense_are_refused() -> None:
         "paper",
         "binary",
     ]
+
+
+def test_workers_of_an_executor_do_jobs_and_lose_none() -> None:
+    class Losing:
+        """Loses the second job once."""
+
+        def __init__(self) -> None:
+            self.sent = self.renewed = 0
+
+        def submit(self, function: Any, job: int) -> Future[int]:
+            self.sent += 1
+            future: Future[int] = Future()
+            if self.sent == 2:
+                future.set_exception(BrokenExecutor("a process ended abruptly"))
+            else:
+                future.set_result(function(job))
+            return future
+
+        def renew(self) -> bool:
+            self.renewed += 1
+            return True
+
+    told: list[tuple[int, int]] = []
+    executor = Losing()
+    found = experiment.done_by(executor, abs, [-3, -1, 2], lambda *how: told.append(how))
+    assert found == [3, 1, 2]
+    assert executor.renewed == 1
+    assert told[-1] == (3, 3)
+    executor = Losing()
+    executor.renew = lambda: False  # type: ignore[method-assign]
+    with pytest.raises(WorkerError, match="the workers are gone"):
+        experiment.done_by(executor, abs, [-3, -1], lambda *how: None)

@@ -21,6 +21,8 @@ from whence.search.finding import finder
 
 SETTINGS = Tempering(rungs=4, ladders=3, warm_up=40, pace=10, steps=2_000, every=20, trips=1)
 
+UNKNOWN = Tempering(rungs=4, warm_up=20, pace=10, steps=80, until_agreed=False)
+
 
 class Here:
     """An executor that works at once, in this process, and says that it has several workers."""
@@ -42,6 +44,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let finders look at small spaces, and cut units into different lengths."""
     monkeypatch.setattr(seeking, "FEW_MACHINES", 1.0)
     monkeypatch.setattr(finder, "STEPS", 200)
+    monkeypatch.setattr(finder, "MOST_TURNS", 15)
     monkeypatch.setattr(crew, "UNIT_SECONDS", 0.5)
     monkeypatch.setattr(crew, "POLL_SECONDS", 0.01)
     units._known.clear()
@@ -69,7 +72,7 @@ def test_tempering_does_not_depend_on_who_works() -> None:
 
 def test_an_unknown_expert_and_size_do_not_depend_on_who_works() -> None:
     said = {"alpha": "infer", "lapse": "infer", "discount": (0.8, 0.9), "states": (1, 2),
-            "settings": None, "steps": 120}  # fmt: skip
+            "settings": UNKNOWN}  # fmt: skip
     assert _bytes(_tempering(executor=Here(2), **said)) == _bytes(_tempering(**said))
 
 

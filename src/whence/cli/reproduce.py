@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli._console import Output, output_options
+from whence.cli._console import Output, output_options, workers_option
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 )
 @click.option("--steps", type=int, help="Steps in place of the paper's N, for a trial.")
 @click.option("--threads", type=int, help="Processes to use.  [default: all cores]")
+@workers_option
 @output_options
 def command(
     world: str | None,
@@ -43,6 +44,7 @@ def command(
     ablation: bool,
     steps: int | None,
     threads: int | None,
+    workers: str | None,
     out: Output,
 ) -> None:
     """Run the paper's experiments again, and write a page that compares the figures."""
@@ -53,16 +55,17 @@ def command(
     from whence.likelihood.threads import threads_available
     from whence.paper import experiment, writing
     from whence.paper.worlds import BUILT_IN
+    from whence.runs.workers import opened
 
     began = time.perf_counter()
     worlds = tuple(BUILT_IN) if world is None else (world,)
     plan = experiment.Plan(worlds, triples, seed, ablation, steps)
-    workers = threads_available() if threads is None else threads
-    if workers < 1:
-        raise ArgumentError(f"--threads {workers}: give a whole number of at least 1")
+    processes = threads_available() if threads is None else threads
+    if processes < 1:
+        raise ArgumentError(f"--threads {processes}: give a whole number of at least 1")
     writing.prepare(output)
-    with progress(out, "triples and baselines") as advance:
-        results = experiment.carry_out(plan, workers, advance)
+    with opened(workers) as executor, progress(out, "triples and baselines") as advance:
+        results = experiment.carry_out(plan, processes, advance, executor)
     written = writing.write(output, results)
     seconds = time.perf_counter() - began
     out.document(writing.document(results) | {"written": written, "seconds": seconds})

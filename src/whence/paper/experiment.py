@@ -5,15 +5,16 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import BrokenExecutor, CancelledError, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from whence.errors import ArgumentError, WhenceError
+from whence.errors import ArgumentError, WhenceError, WorkerError
 from whence.model.machine import RewardMachine
 from whence.paper import published as paper
 from whence.paper.baselines import Baselines, baselines
@@ -26,6 +27,8 @@ J = TypeVar("J")
 R = TypeVar("R")
 
 THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+
+POLL_SECONDS = 0.05
 
 OnDone = Callable[[int, int], None]
 
@@ -97,9 +100,12 @@ class Results:
         return tuple(b for b in self.baselines if b.world == world)
 
 
-def carry_out(plan: Plan, workers: int, on_done: OnDone) -> Results:
-    """Do everything that is planned, the longest jobs first."""
-    every = done_all(_do, _jobs(plan), workers, on_done)
+def carry_out(plan: Plan, workers: int, on_done: OnDone, executor: Any = None) -> Results:
+    """Do everything that is planned, the longest jobs first, by an executor where one is given."""
+    if executor is None:
+        every = done_all(_do, _jobs(plan), workers, on_done)
+    else:
+        every = done_by(executor, _do, _jobs(plan), on_done)
     results = Results(
         plan=plan,
         references={name: paper.reference(BUILT_IN[name](None)) for name in plan.worlds},
@@ -179,6 +185,30 @@ def done_all(
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     return [results[i] for i in range(len(jobs))]
+
+
+def done_by(
+    executor: Any, function: Callable[[J], R], jobs: Sequence[J], on_done: OnDone
+) -> list[R]:
+    """Return function(job) for every job, as `done_all` does, by the workers of an executor."""
+    results: dict[int, R] = {}
+    waiting = {place: executor.submit(function, job) for place, job in enumerate(jobs)}
+    while waiting:
+        for place in [place for place, future in waiting.items() if future.done()]:
+            try:
+                results[place] = waiting.pop(place).result()
+            except (BrokenExecutor, CancelledError) as error:
+                renew = getattr(executor, "renew", None)
+                if renew is None or not renew():
+                    raise WorkerError(
+                        f"the workers are gone ({type(error).__name__}: {error}); start others, "
+                        "and whence reproduce again"
+                    ) from None
+                waiting[place] = executor.submit(function, jobs[place])
+                continue
+            on_done(len(results), len(jobs))
+        time.sleep(POLL_SECONDS)
+    return [results[place] for place in range(len(jobs))]
 
 
 @contextmanager

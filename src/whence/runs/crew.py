@@ -222,10 +222,11 @@ class Unit:
         """Send a unit once more whose worker is gone, if there are others."""
         self._lost += 1
         if self._lost >= MOST_LOST or not self.crew.renew():
+            why = (str(error).splitlines() or [""])[0]
             many = f"{self._lost} times in a row, " if self._lost > 1 else ""
             raise WorkerError(
                 f"{self.part.name}: {many}the workers are gone ({type(error).__name__}: "
-                f"{error}); nothing but the units in hand is lost where a run has a folder"
+                f"{why}); nothing but the units in hand is lost where a run has a folder"
             ) from error
         self.crew.notes.append(f"{self.part.name}: its worker died, and another one does it")
         self.send()

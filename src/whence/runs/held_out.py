@@ -97,6 +97,7 @@ def held_out(
     discounts: Sequence[float] = (),
     minutes: float = MINUTES,
     threads: int | None = None,
+    executor: Any = None,
     on_event: OnEvent | None = None,
 ) -> HeldOut:
     """Compare a run's way of inference with methods without memory on episodes set aside.
@@ -110,6 +111,7 @@ def held_out(
             at most 5,000 steps; as long as the minutes are not reached, the result is the same
             every time.
         threads: how many to use; all cores by default.
+        executor: who does the work; see `infer`.
         on_event: called with each `Event` of the inference on the training episodes.
 
     Raises:
@@ -119,7 +121,8 @@ def held_out(
     training, test = _parted(worlds, chosen)
     discount = tuple(discounts) or (INFER if "discount" in run.inferred else run.expert.discount)
     how: dict[str, Any] = {
-        "discount": discount, "minutes": minutes, "threads": threads, "progress": False,
+        "discount": discount, "minutes": minutes, "threads": threads, "executor": executor,
+        "progress": False,
     }  # fmt: skip
     trained = _inferred(run, training, fix=fix, on_event=on_event, **how)
     markov = _markovian(run, training, **how)

@@ -27,6 +27,7 @@ from whence.runs import units
 HERE = re.compile(r"(tcp://)?(127(\.\d+){3}|localhost|\[::1\])(:\d+)?$|inproc://.*")
 SAFE = "tls://"
 ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:\d+$")
+CONNECT_SECONDS = 10.0  # to wait for a scheduler
 FIRST_SECONDS = 60.0  # to wait for a first worker
 
 
@@ -122,15 +123,20 @@ class DaskWorkers:
 
     def __init__(self, client: Any) -> None:
         self.client = client
+        self.address = str(client.scheduler.address)
         self._own = uuid4().hex[:8]
         self._numbers = itertools.count()
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self._check()
 
     @property
     def seats(self) -> int:
         """How many workers there are now."""
-        return max(len(self.client.nthreads()), 1)
+        try:
+            return max(len(self.client.nthreads()), 1)
+        except Exception as error:
+            raise WorkerError(
+                f"{self.address}: the scheduler does not answer ({type(error).__name__}: {error})"
+            ) from error
 
     def submit_named(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Hand over work."""
@@ -143,7 +149,7 @@ class DaskWorkers:
 
     def _check(self) -> None:
         """Wait for a worker; refuse workers on which results would differ."""
-        address = self.client.scheduler.address
+        address = self.address
         try:
             self.client.wait_for_workers(1, timeout=FIRST_SECONDS)
         except TimeoutError:
@@ -171,8 +177,11 @@ def _connected(address: str) -> Any:
         raise MissingExtraError(
             f"{address}: Dask is not installed; try: pip install 'whence[cluster]'"
         ) from None
+    for name in list(logging.root.manager.loggerDict):  # whence's own messages say what is wrong
+        if name.startswith("distributed"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        return connect(address, set_as_default=False, timeout=10)
+        return connect(address, set_as_default=False, timeout=CONNECT_SECONDS)
     except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
         raise WorkerError(
             f"{address}: no scheduler answers ({str(error).splitlines()[0]}); start one with "

@@ -113,12 +113,16 @@ def test_processes_get_the_numbers_of_one(way: str, tmp_path: Path) -> None:
 def test_processes_that_compile_into_one_empty_cache_do_not_disturb_each_other(
     tmp_path: Path,
 ) -> None:
+    """Kernels of several files, each compiled by both processes as they start together."""
     program = (
         "import whence, numpy as np\n"
-        "world = whence.worlds.coffee()\n"
-        "demos = world.demonstrations(0)\n"
-        "posterior = whence.Posterior(world.mdp, demos, expert=world.expert)\n"
-        "print(posterior.finest(world.task).hex())\n"
+        "from whence.likelihood.compiled import canonical_tables\n"
+        "from whence.likelihood.hub_map import map_hubs\n"
+        "world = whence.worlds.recharge()\n"
+        "task, every = world.task, np.ones(len(world.mdp.alphabet), dtype=np.bool_)\n"
+        "tables = canonical_tables(task.transitions[None], task.rewards[None], every)\n"
+        "hubs = map_hubs(world.mdp, np.arange(world.mdp.n_states))\n"
+        "print(tables[0].tolist(), hubs.hubs.tolist(), hubs.lengths.tolist())\n"
     )
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     started = [

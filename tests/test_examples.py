@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+SAID = {
+    "log_alone.py": "the expert's task, in the true world: True\nat (10, 3), with empty hands: "
+}
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=[p.name for p in EXAMPLES])
@@ -16,3 +19,4 @@ def test_examples_run(script: Path, tmp_path: Path) -> None:
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout
+    assert SAID.get(script.name, "") in result.stdout

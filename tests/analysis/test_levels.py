@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import whence
 from whence import Expert, Posterior, RewardMachine
 from whence.analysis.levels import _changes, _splits, notes_of_levels, other_levels
+from whence.runs import outcome
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +64,26 @@ def test_changes_are_every_arrow_and_splits_copy_a_target() -> None:
     # the first arrow leads to a copy of state 1 whose first arrow pays 2
     wanted = (split[:, 0, 0] == 2) & (costs[:, 2, 0] == 2.0) & (split[:, 2, 0] == 1)
     assert wanted.any()
+
+
+def test_a_folder_keeps_what_was_said_of_levels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that is read again does not look for other levels again, unless it must."""
+    world = whence.worlds.coffee()
+    demos = world.demonstrations(0)
+    looked: list[RewardMachine] = []
+
+    def noted(_: Posterior, machine: RewardMachine) -> list[str]:
+        looked.append(machine)
+        return ["other levels"]
+
+    monkeypatch.setattr(outcome, "notes_of_levels", noted)
+    folder = tmp_path / "run"
+    run = whence.infer(world.mdp, demos, states=2, expert=world.expert, steps=5, folder=folder)
+    assert len(looked) == 1
+    assert whence.load(folder).level_notes == run.level_notes == ("other levels",)
+    assert len(looked) == 1
+    (folder / "result.json").write_text("{}")
+    assert whence.load(folder).level_notes == run.level_notes
+    assert len(looked) == 2

@@ -52,7 +52,7 @@ FIGURE_1 = ["y0 -l-> y1", "y0 -r/1-> y2"]
         "simulate coffee -o d.npz --episodes 3 --length 5",
         "score coffee demos.jsonl coffee",
         "infer coffee demos.jsonl -o run --steps 2",
-        "infer coffee demos.jsonl -o run --method exhaustive --states 1-2",
+        "infer coffee demos.jsonl -o r --method exhaustive --states 1-2 --alpha 8 --discount .9",
         "evaluate coffee coffee --length 10",
         "show coffee",
         "compare coffee coffee --world coffee",

@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 import whence
-from support.conformance import ENGINES, Problem, deterministic_world, problems, table_world, walks
+from support.conformance import (
+    ENGINES,
+    Builder,
+    Problem,
+    deterministic_world,
+    problems,
+    table_world,
+    walks,
+)
 from support.problems import masked, random_machine, random_world
 from whence import Demonstrations, Expert, LabeledMDP, Posterior, RewardMachine
 from whence.likelihood import posterior as posterior_module
@@ -25,13 +33,15 @@ Make = Callable[..., Posterior | None]
 @pytest.fixture(params=ENGINES)
 def make(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Make:
     """Return a function that makes a posterior with one engine, None where it does not apply."""
-    build = ENGINES[request.param]
-    monkeypatch.setattr(posterior_module, "engine_for", build)
+    return _maker(ENGINES[request.param], monkeypatch)
 
+
+def _maker(build: Builder, monkeypatch: pytest.MonkeyPatch) -> Make:
     def posterior(mdp: LabeledMDP, demos: Demonstrations, **options: Any) -> Posterior | None:
         evidence = compile_evidence(mdp, demos)
         if build(mdp, evidence, 0.5, 1) is None:
             return None
+        monkeypatch.setattr(posterior_module, "engine_for", build)
         return Posterior(mdp, demos, rewards=LEVELS, **{"threads": 1, **options})
 
     return posterior
@@ -52,27 +62,40 @@ def _check(make: Make, problem: Problem) -> bool:
     return True
 
 
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("kind", ["any", "deterministic"])
-def test_log_likelihoods_keep_the_promised_tolerance(make: Make, kind: str, seed: int) -> None:
-    taken = [_check(make, problem) for problem in problems(kind, seed, 100)]
-    assert sum(taken) >= 30 if kind == "any" else all(taken)
-
-
-@pytest.mark.parametrize("kind", ["masked any", "masked deterministic"])
-def test_log_likelihoods_keep_it_where_states_lack_actions(make: Make, kind: str) -> None:
-    taken = [_check(make, problem) for problem in problems(kind, 0, 100)]
-    assert sum(taken) >= 30 if kind == "masked any" else all(taken)
+@pytest.mark.parametrize(
+    ("kind", "seed"),
+    [
+        ("any", 0),
+        ("any", 1),
+        ("deterministic", 0),
+        ("deterministic", 1),
+        ("masked any", 0),
+        ("masked deterministic", 0),
+    ],
+)
+def test_log_likelihoods_keep_the_promised_tolerance(
+    kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`benchmarks/engine_problems.py` asks for thousands."""
+    _agree(kind, seed, monkeypatch)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 20))
+@pytest.mark.parametrize("seed", range(2, 6))
 @pytest.mark.parametrize("kind", ["any", "deterministic", "masked any", "masked deterministic"])
 def test_many_log_likelihoods_keep_the_promised_tolerance(
-    make: Make, kind: str, seed: int
+    kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    taken = [_check(make, problem) for problem in problems(kind, seed, 100)]
-    assert sum(taken) >= 30 if kind.endswith("any") else all(taken)
+    _agree(kind, seed, monkeypatch)
+
+
+def _agree(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask all engines for the same problems: the readable one takes longest."""
+    every = problems(kind, seed, 100)
+    for name, build in ENGINES.items():
+        make = _maker(build, monkeypatch)
+        taken = [_check(make, problem) for problem in every]
+        assert sum(taken) >= 30 if kind.endswith("any") else all(taken), name
 
 
 def _machines(rng: np.random.Generator, mdp: LabeledMDP, n: int, count: int) -> tuple[Any, Any]:

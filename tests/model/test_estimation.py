@@ -107,6 +107,7 @@ def test_an_estimate_comes_close_to_the_world_that_was_logged(tmp_path: Path) ->
     demos = log_of(tmp_path, 300, 0)
     mdp = LabeledMDP.from_demonstrations(demos)
     coverage = demos.coverage(mdp)
+    assert coverage.seen > 0.95 * coverage.pairs
     assert mdp.names is not None
     names = [WORLD.mdp.state_name(s) for s in range(WORLD.mdp.n_states)]
     moves = [WORLD.mdp.actions.index(a) for a in mdp.actions]
@@ -118,18 +119,6 @@ def test_an_estimate_comes_close_to_the_world_that_was_logged(tmp_path: Path) ->
             error = 5 * np.sqrt(p * (1 - p) / n) + 0.1 / n
             assert abs(there.get(mdp.names.index(names[t]), 0.0) - p) < error
     assert (coverage.counts >= 200).sum() > 10
-
-
-@pytest.mark.slow
-def test_the_coffee_task_is_found_from_the_log_alone(tmp_path: Path) -> None:
-    demos = log_of(tmp_path, 300, 0)
-    mdp = LabeledMDP.from_demonstrations(demos)
-    coverage = demos.coverage(mdp)
-    assert coverage.seen > 0.95 * coverage.pairs
-    run = whence.infer(mdp, demos, states=3, expert=EXPERT, seed=0)
-    assert run.best.same_in(WORLD.task, WORLD.mdp)
-    policy = whence.plan(mdp, run.best, discount=0.92)
-    assert policy.act("(10, 3)") in mdp.actions
 
 
 def test_starts_and_policies_speak_the_names_of_the_log(tmp_path: Path) -> None:

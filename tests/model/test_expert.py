@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,6 +50,6 @@ def test_large_alpha_and_values_do_not_overflow() -> None:
         ((1, 0.9, math.nan), "lapse is nan"),
     ],
 )
-def test_bad_experts_are_refused(arguments: tuple[float, ...], message: str) -> None:
+def test_bad_experts_are_refused(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         Expert(*arguments)

@@ -263,7 +263,8 @@ def test_an_episode_against_the_machine_is_the_outlier_that_is_listed() -> None:
         open_questions=(),
     )
     shown = section(page(Study.of(true, mdp, mixed, compare=False)), "episodes")
-    assert "1 episode is an outlier." in shown.text
+    assert "1 episode is an outlier. An episode is an outlier when" in shown.text
+    assert "<a " not in shown.text  # links are links
     (row,) = shown.all("table")[0].all("tr")[1:]
     assert row.all("th")[0].text.startswith(f"episode {len(episodes)} of ")
     assert [cell.text for cell in row.all("td")][2] == "40"

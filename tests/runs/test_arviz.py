@@ -48,7 +48,8 @@ def test_episodes_add_up_to_the_log_likelihood_of_each_draw(run: whence.Run) -> 
     machine = whence.RewardMachine(
         WORLD.mdp.alphabet, run.draws.transitions[at, :n], run.draws.rewards[at, :n]
     )
-    expert = whence.Expert(*(float(getattr(run.draws, name)[at]) for name in EXPERT))
+    alpha, discount, lapse = (float(getattr(run.draws, name)[at]) for name in EXPERT)
+    expert = whence.Expert(alpha, discount, lapse)
     posterior = whence.Posterior(WORLD.mdp, run.job.pairs[0][1], expert=expert)
     assert by_episode[1, 3] == pytest.approx(posterior.log_likelihood_by_episode(machine))
 

@@ -29,7 +29,7 @@ class _KillError(Exception):
 def _everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let finders look at small spaces too, not too long, and events come with each step."""
     monkeypatch.setattr(seeking, "FEW_MACHINES", 1.0)
-    monkeypatch.setattr(finder, "STEPS", 500)
+    monkeypatch.setattr(finder, "STEPS", 100)
     monkeypatch.setattr(searching, "EVENT_SECONDS", 0.0)
 
 
@@ -44,9 +44,12 @@ def _broken_at(steps: list[int]) -> OnEvent:
     return broken
 
 
-def test_a_run_that_is_killed_while_a_finder_looks_ends_as_an_unbroken_one(tmp_path: Path) -> None:
+def test_a_run_that_is_killed_while_a_finder_looks_ends_as_an_unbroken_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seeking, "FEW_STEPS", 400)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    settings = replace(SETTINGS, steps=2_000, ladders=2)
+    settings = replace(SETTINGS, steps=400, ladders=2)
     looking: list[int] = []
 
     def told(event: Event) -> None:

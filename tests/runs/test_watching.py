@@ -13,8 +13,7 @@ import whence
 from runs import small
 from whence.runs import times, watching
 from whence.runs.display import Pace, line
-from whence.runs.searching import next_look
-from whence.search.sampling import _due
+from whence.search.sampling import _due, next_look
 
 
 def _told(step: int, seconds: float, **more: Any) -> dict[str, Any]:
@@ -60,6 +59,30 @@ def test_a_slow_beginning_is_forgotten() -> None:
     for second in range(101, 141):
         pace.see(_told(10 + 10 * (second - 100), float(second)))
     assert pace.rate == pytest.approx(100, rel=0.1)
+
+
+def _worst_claim(told_phases: bool) -> float:
+    """Return the largest time said to be left, after ten seconds, beside what it then took.
+
+    A finder looks at ten steps a second; then steps become faster, from 100 to 200 a second.
+    """
+    claims, step, second = [], 0.0, 0.0
+    pace = Pace()
+    while step < 2_000:
+        finding = second < 12
+        phase = {"finding": finding, "warm": not finding} if told_phases else {}
+        pace.see(_told(int(step), second, steps=2_000, **phase))
+        if second > 10 and pace.left is not None:
+            claims.append((pace.left, second))
+        second += 0.2
+        step += 0.2 * (10 if finding else min(100 + 10 * (second - 12), 200))
+    assert len(claims) > 40
+    return max(left / max(second - then, 1.0) for left, then in claims)
+
+
+def test_no_time_left_is_above_twice_what_it_then_takes() -> None:
+    assert _worst_claim(told_phases=True) < 2
+    assert _worst_claim(told_phases=False) > 5
 
 
 @pytest.mark.parametrize("step", [0, 1, 199, 200, 799, 800, 801, 1500, 3200, 12_345])

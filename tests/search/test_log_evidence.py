@@ -14,7 +14,7 @@ from whence import Expert, Tempering
 QUICK = Tempering(ladders=4, rungs=5, steps=900, until_agreed=False)
 
 
-def _evidence(seed: int, **asked: Any) -> tuple[dict[int, tuple[float, float]], ...]:
+def _evidence(seed: int, **asked: Any) -> tuple[dict[Any, tuple[float, float]], ...]:
     rng = np.random.default_rng(seed)
     mdp = random_world(rng, states=8, actions=3, symbols=2, successors=2, blank=0.3)
     task = random_machine(rng, mdp.alphabet, 2)

@@ -59,7 +59,7 @@ def _pays(run: Run, word: list[str]) -> float:
     return float(draws.weight @ (paid > 0))
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_samples_have_the_exact_posterior_whoever_the_expert(seed: int) -> None:
     gap, alpha = _apart(seed)
     assert gap < 0.03

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.likelihood.compiled import compiled_q
+from whence.likelihood.soft import expert_q
 from whence.model.expert import Expert
 from whence.model.joint import walked
 from whence.model.machine import RewardMachine
@@ -60,8 +60,8 @@ def information(
         expert: how rational the expert is.
         length: the number of steps.
     """
-    pair = [_Acting.of(mdp, machine, expert) for machine in (actual, other)]
-    return _information(mdp, pair[0], pair[1], length)
+    pair = [Acting.of(mdp, machine, expert) for machine in (actual, other)]
+    return np.asarray(told_everywhere(mdp, pair[0], pair[1], length)[0][0])
 
 
 def best_start(
@@ -79,29 +79,38 @@ def best_start(
     share = weights[0] / (weights[0] + weights[1])
     found = []
     for number, mdp in enumerate(worlds):
-        one, other = (_Acting.of(mdp, machine, expert) for machine in machines)
-        there, back = _information(mdp, one, other, length), _information(mdp, other, one, length)
-        nats = share * there + (1 - share) * back
+        one, other = (Acting.of(mdp, machine, expert) for machine in machines)
+        there, _ = told_everywhere(mdp, one, other, length)
+        back, _ = told_everywhere(mdp, other, one, length)
+        nats = share * there[0] + (1 - share) * back[0]
         state = int(nats.argmax())
         found.append(Start(number, state, float(nats[state]), mdp.state_name(state)))
     return max(found, key=lambda start: start.nats)
 
 
-class _Acting(NamedTuple):
+class Acting(NamedTuple):
     """How an expert acts: the machine's int64[n, m] and log probabilities float64[n, S, A]."""
 
     transitions: Ints
     log_p: Floats
 
     @classmethod
-    def of(cls, mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> _Acting:
+    def of(cls, mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> Acting:
+        """Return how an expert acts in a world who wants what a machine pays."""
         machine = restricted(machine, mdp)
-        q = compiled_q(mdp, machine, expert.discount)
+        q = expert_q(mdp, machine, expert)
         return cls(machine.transitions, expert.log_action_probabilities(q))
 
 
-def _information(mdp: LabeledMDP, actual: _Acting, other: _Acting, length: int) -> Floats:
-    """Return float64[S]; see `information`."""
+def told_everywhere(
+    mdp: LabeledMDP, actual: Acting, other: Acting, length: int
+) -> tuple[Floats, Ints]:
+    """Return `information` from each of the two machines' joint states, whatever was read before.
+
+    Returns:
+        float64[J, S], joint state 0 the first, and int64[J, m], where joint states lead. Joint
+        states are numbered breadth-first, so that they are the same the other way round.
+    """
     places, targets = walked([actual.transitions, other.transitions])
     chance = np.exp(actual.log_p)[places[:, 0]]
     gap = np.maximum(actual.log_p, LEAST)[places[:, 0]]
@@ -112,4 +121,4 @@ def _information(mdp: LabeledMDP, actual: _Acting, other: _Acting, length: int) 
     for _ in range(length):
         worth = np.where(mdp.available, together.backup(total, 1.0), 0.0)
         total = gained + (chance * worth).sum(axis=2)
-    return np.asarray(total[0])
+    return total, targets

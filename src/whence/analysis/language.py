@@ -14,8 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from whence._arrays import BLANK, Ints, frozen_own, offsets_of
+from whence._arrays import BLANK, Bools, Ints, frozen_own, offsets_of
 from whence.model.mdp import LabeledMDP
+
+WORD = 64  # labelled states that are followed together, a bit for each
+STEP_BY_STEP = 10**8  # states times transitions up to which no kernel is compiled for that
 
 
 class _Edges(NamedTuple):
@@ -112,40 +115,122 @@ def language(worlds: Sequence[LabeledMDP], alphabet: tuple[str, ...]) -> Languag
 def _automaton(mdp: LabeledMDP) -> tuple[Ints, _Edges]:
     """Return the class of each state, int64[S], and the edges between classes, by source.
 
-    The classes are refined by what can follow, until nothing splits.
+    States from which the same labelled states can be entered next are alike whatever those are
+    like, so they are one place from the start: a large world has few. The classes of places are
+    refined by what can follow, until nothing splits.
     """
-    blocks = np.zeros(mdp.n_states, dtype=np.int64)
+    hubs = np.flatnonzero(mdp.labels != BLANK)
+    place, entered = _places(mdp, hubs)
+    source, hub = np.nonzero(entered)
+    blocks = np.zeros(len(entered), dtype=np.int64)
     count = 1
     while True:
-        pairs, bits = _following(mdp, blocks)
-        rows, first, refined = np.unique(bits, axis=0, return_index=True, return_inverse=True)
+        both = np.column_stack([mdp.labels[hubs], blocks[place[hubs]]]).astype(np.int64)
+        pairs, code = np.unique(both, axis=0, return_inverse=True)
+        following = np.zeros((len(entered), max(len(pairs), 1)), dtype=np.bool_)
+        following[source, code.reshape(-1)[hub]] = True
+        rows, first, refined = np.unique(
+            np.packbits(following, axis=1), axis=0, return_index=True, return_inverse=True
+        )
         if len(rows) == count:
-            row, pair = np.nonzero(np.unpackbits(rows, axis=1, count=len(pairs)))
-            source = blocks[first][row]
-            order = np.argsort(source, kind="stable")
-            edges = _Edges(source, pairs[pair, 0], pairs[pair, 1])
-            return blocks, _Edges(*(column[order] for column in edges))
+            row, pair = np.nonzero(following[first])
+            begin = blocks[first][row]
+            order = np.argsort(begin, kind="stable")
+            edges = _Edges(begin, pairs[pair, 0], pairs[pair, 1])
+            return blocks[place], _Edges(*(column[order] for column in edges))
         blocks, count = refined.reshape(-1), len(rows)
 
 
-def _following(mdp: LabeledMDP, blocks: Ints) -> tuple[Ints, Ints]:
-    """Return pairs (label, class), int64[P, 2], and which can come next, bits uint8[S, P / 8].
+def _places(mdp: LabeledMDP, hubs: Ints) -> tuple[Ints, Bools]:
+    """Return the place of each state, int64[S], and what each of K places leads to, bool[K, C].
 
-    What a blank state leads on to is passed back to where it is entered from, step by step.
+    Two states are at one place when the same of C labelled states can be entered next, after any
+    number of steps into blank ones.
     """
-    labelled = np.flatnonzero(mdp.labels != BLANK)
-    both = np.column_stack([mdp.labels[labelled], blocks[labelled]]).astype(np.int64)
-    pairs, code = np.unique(both, axis=0, return_inverse=True)
-    own = np.zeros((len(labelled), len(pairs)), dtype=np.uint8)
-    own[np.arange(len(labelled)), code.reshape(-1)] = 1
-    packed = np.packbits(own, axis=1)
-    width = max(packed.shape[1], 1)
-    result = np.zeros((mdp.n_states, width), dtype=np.uint8)
-    first = mdp.offsets[: -1 : mdp.n_actions]
-    while True:
-        entered = result.copy()
-        entered[labelled] = packed if packed.shape[1] else 0
-        grown = np.bitwise_or.reduceat(entered[mdp.successors], first, axis=0)
-        if (grown == result).all():
-            return pairs, result
-        result = grown
+    small = mdp.n_states * mdp.n_transitions <= STEP_BY_STEP
+    graph = _Steps(mdp, hubs) if small else _Condensed.of(mdp, hubs)
+    place = np.zeros(graph.nodes.max() + 1, dtype=np.int64)
+    words = np.zeros((1, 0), dtype=np.uint64)
+    for begin in range(0, len(hubs), WORD):
+        bit = np.arange(len(hubs)) - begin
+        own = np.where(
+            (bit >= 0) & (bit < WORD), np.uint64(1) << (bit % WORD).astype(np.uint64), 0
+        )
+        different, number = np.unique(graph.reached(own), return_inverse=True)
+        pairs, place = np.unique(place * len(different) + number.reshape(-1), return_inverse=True)
+        old, new = np.divmod(pairs, len(different))
+        words = np.column_stack([words[old], different[new]])
+    bits = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, bitorder="little")
+    return place.reshape(-1)[graph.nodes], bits[:, : len(hubs)].astype(np.bool_)
+
+
+class _Steps:
+    """A world as it is: every state is a node."""
+
+    def __init__(self, mdp: LabeledMDP, hubs: Ints) -> None:
+        self._mdp, self._hubs = mdp, hubs
+        self.nodes = np.arange(mdp.n_states)
+
+    def reached(self, own: Ints) -> Ints:
+        """Return the labelled states that can be entered next from each node, uint64[S].
+
+        What a blank state leads on to is passed back to where it is entered from, step by step.
+
+        Args:
+            own: uint64[C], the bits that stand for the labelled states.
+        """
+        mdp = self._mdp
+        first = mdp.offsets[: -1 : mdp.n_actions]
+        result = np.zeros(mdp.n_states, dtype=np.uint64)
+        while True:
+            entered = result.copy()
+            entered[self._hubs] = own
+            grown = np.bitwise_or.reduceat(entered[mdp.successors], first)
+            if (grown == result).all():
+                return result
+            result = grown
+
+
+@dataclass(frozen=True, eq=False)
+class _Condensed:
+    """A large world: blank states that lead to each other are one node.
+
+    Attributes:
+        nodes: int64[S], the node of each state; it leads to nodes of lower numbers.
+        offsets: int64[nodes + 1], where the edges of each begin.
+        targets: int64[edges], the node that each leads to, or the number of nodes and that of a
+            labelled state on top.
+    """
+
+    nodes: Ints
+    offsets: Ints
+    targets: Ints
+
+    @classmethod
+    def of(cls, mdp: LabeledMDP, hubs: Ints) -> _Condensed:
+        """Find the nodes, and the edges between them, each once."""
+        from whence.likelihood.kernels.reaching import components
+
+        blank, offsets = mdp.labels == BLANK, mdp.offsets[:: mdp.n_actions]
+        nodes = np.full(mdp.n_states, -1, dtype=np.int32)
+        count = int(components(offsets, mdp.successors, blank, nodes))
+        entered = nodes.astype(np.int64)
+        entered[hubs] = count + np.arange(len(hubs))
+        source, target = np.repeat(nodes, np.diff(offsets)), entered[mdp.successors]
+        other = source != target
+        span = count + len(hubs)
+        edges = np.unique(source[other].astype(np.int64) * span + target[other])
+        source, target = np.divmod(edges, span)
+        return cls(nodes, offsets_of(np.bincount(source, minlength=count)), target)
+
+    def reached(self, own: Ints) -> Ints:
+        """Return the labelled states that can be entered next from each node, uint64[nodes].
+
+        Args:
+            own: uint64[C], the bits that stand for the labelled states.
+        """
+        from whence.likelihood.kernels.reaching import pass_back
+
+        result = np.zeros(len(self.offsets) - 1, dtype=np.uint64)
+        pass_back(self.offsets, self.targets, own, result)
+        return result

@@ -15,11 +15,12 @@ from functools import cached_property
 import numpy as np
 
 from whence._arrays import Bools, Floats, Ints, frozen_own
-from whence.analysis.heading import Goal, agent, judged, values_of, worth
-from whence.analysis.routes import Course, course
+from whence.analysis.heading import Goal, judged, values_of, worth
+from whence.analysis.remembering import COURSES
+from whence.analysis.routes import Course
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
-from whence.search.diagnostics import by_ladder, ess
+from whence.search.diagnostics import by_ladder, ess, evenness
 
 ENOUGH = 0.9995  # the share of the mass whose plans are worked out
 LEAST_PLANS = 100  # rare ones may still be rivals of what is stated
@@ -79,10 +80,7 @@ class Plans:
         """Work out the plans of machines, each with its discount."""
         goals = _goals(machines, discounts)
         values = values_of(worlds, alphabet, goals)
-        courses = tuple(
-            course(agent(worlds, alphabet, goal, own))
-            for goal, own in zip(goals, values, strict=True)
-        )
+        courses = COURSES.of(worlds, alphabet, goals, values)
         return cls(tuple(worlds), alphabet, tuple(machines), tuple(discounts), values, courses)
 
     def __len__(self) -> int:
@@ -145,7 +143,7 @@ class Weighed:
             return chance, self.missing if self.missing > 1e-12 else 0.0
         hits = np.append(holds, False)[self.draw].astype(np.int64)
         chains = by_ladder(hits, self.drawn.ladder)
-        worth_of = ess(chains)
+        worth_of = evenness(self.drawn.weight) * ess(chains)
         if math.isnan(worth_of):
             return chance, math.nan
         share = (chance * worth_of + 1) / (worth_of + 2)  # all of few is not all

@@ -17,6 +17,7 @@ from whence.analysis.plans import Plans
 from whence.analysis.routes import Course
 from whence.analysis.untested import MOST_STEPS, NEVER, Pairs, same
 from whence.analysis.wording import phrase, shown
+from whence.likelihood.answers import AnswerTerm
 from whence.likelihood.steps import steps
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
@@ -28,7 +29,7 @@ BARELY = "was hardly put to the test"
 
 
 def not_shown(
-    answer: Answer, pairs: Pairs, expert: Expert, most: int
+    answer: Answer, pairs: Pairs, expert: Expert, most: int, told: AnswerTerm | None = None
 ) -> tuple[frozenset[int], tuple[Fact, ...]]:
     """Return which statements rest on the prior alone, by number, and say so.
 
@@ -42,13 +43,14 @@ def not_shown(
         pairs: each world with its demonstrations.
         expert: who demonstrates.
         most: states that a machine may have.
+        told: answers to questions, which speak for statements as demonstrations do.
     """
     if sum(demos.n_steps for _, demos in pairs) > MOST_STEPS:
         return frozenset(), ()
     plans = answer.weighed.plans
-    asked = _Asked(plans, pairs, expert)
+    asked = _Asked(plans, pairs, expert, told)
     gated = _gated(answer, most)
-    extra = None if gated is None else _Asked(gated, pairs, expert)
+    extra = None if gated is None else _Asked(gated, pairs, expert, told)
     found, facts = set(), {}
     for number, each in enumerate(answer.every):
         own = asked.likely(int(np.flatnonzero(each.holds)[0]))
@@ -63,19 +65,26 @@ def not_shown(
 
 
 class _Asked:
-    """Plans, and how likely each makes every demonstrated step."""
+    """Plans, and how likely each makes every demonstrated step, and the answers."""
 
-    def __init__(self, plans: Plans, pairs: Pairs, expert: Expert) -> None:
+    def __init__(
+        self, plans: Plans, pairs: Pairs, expert: Expert, told: AnswerTerm | None
+    ) -> None:
         self.plans = plans
+        self._answers = told if told is not None and told.answers else None
         self._pairs, self._expert = pairs, expert
         self._known: dict[int, Floats] = {}
 
     def likely(self, at: int) -> Floats:
-        """Return float64[T], the log likelihood of each step under a plan."""
+        """Return float64[T], of each step under a plan; that of all answers comes last."""
         if at not in self._known:
             who = replace(self._expert, discount=self.plans.discounts[at])
-            found = steps(self._pairs, self.plans.machines[at], who)
-            self._known[at] = found.log_likelihood
+            machine = self.plans.machines[at]
+            found = steps(self._pairs, machine, who).log_likelihood
+            if self._answers is not None:
+                spoken = self._answers(machine.transitions[None], machine.rewards[None])
+                found = np.concatenate([found, spoken])
+            self._known[at] = found
         return self._known[at]
 
     def rival(self, stated: Stated, own: Floats, most: int) -> tuple[Course, bool] | None:

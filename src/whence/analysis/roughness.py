@@ -99,7 +99,7 @@ def weighed_anew(problem: Problem, draws: Draws, seed: int) -> Draws | None:
         chain.advance(steps, listed)
     while True:
         new = [chain.advance(steps, listed) for chain in chains]
-        found = _draws(target, new, problem.unknowns.discounts)
+        found = _draws(target, new)
         if 4 * steps > most or _settled(target, new):
             return found
         listed, steps = _listed(target, draws, found), 2 * steps
@@ -272,9 +272,10 @@ def _listed(target: Target, *samples: Draws) -> _Listed:
     rows = first[heavy]
     paid = np.abs(tables[1][rows][..., None] - np.array(target.space.levels)).argmin(axis=-1)
     machines = target.space.tidy(Machines(tables[0][rows], paid, n_states[rows]))
-    grid = np.array(target.unknowns.discounts)
-    place_in_grid = np.abs(discount[rows][:, None] - grid).argmin(axis=1)
-    experts = Experts(alpha[rows], lapse[rows], place_in_grid)
+    soft = np.concatenate([draws.softly for draws in samples])
+    experts = Experts(
+        alpha[rows], lapse[rows], target.unknowns.nearest(discount[rows], soft[rows])
+    )
     share = weight[heavy] / weight[heavy].sum()
     chance = 0.5 * share + 0.5 / len(share)
     place = {key: number for number, key in enumerate(_keys(target, machines))}
@@ -309,7 +310,7 @@ def _keys(target: Target, machines: Machines) -> list[bytes]:
     ]
 
 
-def _draws(target: Target, parts: Sequence[Sequence[Chains]], grid: Sequence[float]) -> Draws:
+def _draws(target: Target, parts: Sequence[Sequence[Chains]]) -> Draws:
     """Return what the chains visited, chain by chain."""
     every = [chain for part in parts for chain in part]
     machines = Machines(
@@ -319,15 +320,17 @@ def _draws(target: Target, parts: Sequence[Sequence[Chains]], grid: Sequence[flo
         *(np.concatenate(tables) for tables in zip(*(c.experts for c in every), strict=True))
     )
     transitions, rewards = machines.tables(target.space.levels)
+    discount, soft = target.unknowns.spelled(experts.discount)
     return Draws(
         transitions=transitions,
         rewards=rewards,
         n_states=machines.n_states,
         alpha=experts.alpha,
         lapse=experts.lapse,
-        discount=np.array(grid)[experts.discount],
+        discount=discount,
         log_likelihood=np.concatenate([chain.log_likelihood for chain in every]),
         log_prior=np.concatenate([chain.log_prior for chain in every]),
         weight=np.full(len(every), 1 / len(every)),
         ladder=np.repeat(np.arange(len(parts)), [len(part) for part in parts]),
+        soft=soft,
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +18,7 @@ from whence.analysis.plans import Drawn, Weighed, weighed
 from whence.errors import ArgumentError
 from whence.model.canonical import minimise_batch
 from whence.model.demos import Demonstrations
-from whence.model.expert import Expert
+from whence.model.expert import BOLTZMANN, Expert
 from whence.model.machine import RewardMachine, listed
 from whence.model.mdp import LabeledMDP
 from whence.search.diagnostics import (
@@ -78,6 +78,7 @@ class PosteriorSample:
         size: the number of draws.
         members: every different machine; `pays` and `n_states` read them.
         drawn: the draws, with the class of each.
+        kinds: of the expert, over the whole sample: how likely each is.
     """
 
     alphabet: tuple[str, ...]
@@ -93,6 +94,7 @@ class PosteriorSample:
     size: int
     members: Members
     drawn: Drawn
+    kinds: Mapping[str, float] = field(default_factory=lambda: {BOLTZMANN: 1.0})
 
     @classmethod
     def from_draws(cls, worlds: Worlds, draws: Draws, alphabet: Sequence[str]) -> PosteriorSample:
@@ -123,6 +125,7 @@ class PosteriorSample:
             members=members,
             drawn=Drawn(members.owner[kind], draws.discount, draws.weight, draws.ladder,
                         draws.exact),
+            kinds=draws.kinds,
         )  # fmt: skip
 
     @property
@@ -138,8 +141,12 @@ class PosteriorSample:
 
     @property
     def expert(self) -> Expert:
-        """The expert with the mean alpha, lapse and discount of the whole sample."""
-        return Expert(self.alpha.mean, self.discount.mean, self.lapse.mean)
+        """The expert with the mean alpha, lapse and discount of the whole sample.
+
+        Of several kinds it is the likeliest.
+        """
+        kind = max(self.kinds, key=lambda kind: self.kinds[kind])
+        return Expert(self.alpha.mean, self.discount.mean, self.lapse.mean, kind)
 
     @property
     def n_states(self) -> dict[int, float]:
@@ -276,7 +283,7 @@ def _machines(alphabet: tuple[str, ...], members: Members) -> tuple[RewardMachin
 def _exactness(draws: Draws, classes: Ints, n_classes: int) -> Frequencies:
     if draws.exact:
         return Frequencies(np.zeros(n_classes), math.inf, None)
-    return frequencies(classes, draws.ladder, n_classes)
+    return frequencies(classes, draws.ladder, n_classes, draws.weight)
 
 
 def _distribution(totals: Floats, weight: Floats) -> dict[float, float]:

@@ -137,6 +137,18 @@ def endings_option(function: Callable[P, R]) -> Callable[P, R]:
     )(function)
 
 
+def expert_option(function: Callable[P, R]) -> Callable[P, R]:
+    """Give a command `--expert`."""
+    return click.option(
+        "--expert",
+        "expert_kind",
+        type=click.Choice(["boltzmann", "soft"]),
+        default="boltzmann",
+        show_default=True,
+        help="Follows the best plan and errs, or plans with its own errors in mind.",
+    )(function)
+
+
 def typed() -> list[str]:
     """Return the command that runs now, as it was typed."""
     context = click.get_current_context(silent=True)
@@ -210,3 +222,12 @@ def printable(text: str) -> str:
     return "".join(
         c if unicodedata.category(c) not in ("Cc", "Cf", "Cs") else ascii(c)[1:-1] for c in text
     )
+
+
+def workers_option(function: Callable[P, R]) -> Callable[P, R]:
+    """Give a command `--workers`."""
+    return click.option(
+        "--workers",
+        metavar="N",
+        help="Processes to use, or a Dask scheduler, tls://node1:8786.  [default: this one]",
+    )(function)

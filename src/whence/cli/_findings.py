@@ -10,6 +10,7 @@ from whence.analysis.design import LITTLE_TOLD, NOTHING_TOLD
 from whence.analysis.facts import SURE, percent
 from whence.cli._console import Output
 from whence.drawing import terminal, text
+from whence.model.expert import BOLTZMANN
 from whence.model.machine import number
 from whence.runs import folder
 from whence.runs.posterior_document import facts_document, open_questions_document
@@ -175,8 +176,11 @@ def _exact_lines(run: Run) -> list[str]:
 
 def _expert_line(run: Run) -> str:
     """Return who the expert is, and what was inferred about it."""
-    parts = []
     sample = run.posterior
+    parts = [] if run.expert.kind == BOLTZMANN else [f"{run.expert.kind} assumed"]
+    if "kind" in run.inferred:
+        kinds = {} if sample is None else sample.kinds
+        parts = [f"{kind} {percent(p)}" for kind, p in kinds.items()] + ["of two kinds"]
     for name, value in (
         ("alpha", run.expert.alpha),
         ("lapse", run.expert.lapse),

@@ -17,7 +17,7 @@ from whence.io.tables import demonstrations as demonstrations_of
 from whence.model.coverage import Coverage
 from whence.model.demos import Demonstrations
 from whence.model.estimation import estimate
-from whence.model.expert import Expert
+from whence.model.expert import BOLTZMANN, Expert
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.model.prior import Prior, checked_levels
@@ -69,13 +69,19 @@ class Setting:
         return self.built_in.expert.alpha if self.built_in else ALPHA
 
     def expert(
-        self, alpha: float | None, discount: float | None, lapse: float, usual_alpha: float
+        self,
+        alpha: float | None,
+        discount: float | None,
+        lapse: float,
+        usual_alpha: float,
+        kind: str = BOLTZMANN,
     ) -> Expert:
         """Return the expert that the options describe, with the usual values for the rest."""
         return Expert(
             alpha=usual_alpha if alpha is None else alpha,
             discount=self.discount if discount is None else discount,
             lapse=lapse,
+            kind=kind,
         )
 
     def task(self, given: str | None, option: str) -> RewardMachine:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from whence.cli._console import Output, output_options
+from whence.cli._console import Output, expert_option, output_options
 
 
 @click.command("evaluate")
@@ -19,6 +19,7 @@ from whence.cli._console import Output, output_options
 @click.option("--discount", type=float, help="[default: the world's, or 0.95]")
 @click.option("--alpha", type=float, help="Evaluate an expert of this rationality instead.")
 @click.option("--lapse", type=float, help="Evaluate an expert with this lapse instead.")
+@expert_option
 @click.option("--start", metavar="X,Y", help="Where episodes start.")
 @click.option(
     "--episodes", type=int, default=100, show_default=True, help="Episodes to simulate as well."
@@ -33,6 +34,7 @@ def command(
     discount: float | None,
     alpha: float | None,
     lapse: float | None,
+    expert_kind: str,
     start: str | None,
     episodes: int,
     seed: int,
@@ -42,7 +44,7 @@ def command(
     import math
 
     from whence.cli import _inputs as inputs
-    from whence.model.expert import Expert
+    from whence.model.expert import BOLTZMANN, Expert
     from whence.planning.evaluation import evaluate
     from whence.planning.policies import expert_policy, plan
 
@@ -50,11 +52,12 @@ def command(
     wanted = inputs.machine_in(machine, given.mdp)
     paying = given.task(truth, "--truth")
     gamma = given.discount if discount is None else discount
-    if alpha is None and lapse is None:
+    if alpha is None and lapse is None and expert_kind == BOLTZMANN:
         policy = plan(given.mdp, wanted, gamma)
     else:
         rationality = math.inf if alpha is None else alpha
-        policy = expert_policy(given.mdp, wanted, Expert(rationality, gamma, lapse or 0.0))
+        expert = Expert(rationality, gamma, lapse or 0.0, expert_kind)
+        policy = expert_policy(given.mdp, wanted, expert)
     steps = given.length if length is None else length
     result = evaluate(given.mdp, policy, paying, steps, episodes=episodes, seed=seed)
     seen = result.simulated

@@ -15,6 +15,7 @@ from whence.cli._console import (
     repair_options,
     table_options,
     typed,
+    workers_option,
 )
 from whence.cli._grouped import grouped
 
@@ -41,13 +42,14 @@ GROUPS = {
         "p_zero", "sizes_prior", "temperature",
     ),
     "The expert": (
-        "alpha", "discount", "lapse", "alpha_prior", "lapse_prior", "experts", "tasks",
+        "expert_kind", "alpha", "discount", "lapse", "alpha_prior", "lapse_prior", "experts",
+        "tasks",
     ),
     "A table's columns": (
         "column_episode", "column_step", "column_state", "column_action", "column_label",
         "column_ended", "gaps", "repair", "as_is",
     ),
-    "How long": ("precision", "steps", "minutes", "threads", "device", "checkpoint"),
+    "How long": ("precision", "steps", "minutes", "threads", "workers", "device", "checkpoint"),
     "The search": ("method", "seed", "ladders", "rungs", "limit"),
     "The paper's method, --method annealing": ("preset", *ANNEALING),
 }  # fmt: skip
@@ -70,6 +72,12 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--alpha", metavar="X", help="Rationality, inf, or infer.  [default: infer]")
 @click.option("--discount", metavar="X", help="A number, several, or infer.  [default: infer]")
 @click.option("--lapse", metavar="X", help="Share of random actions, or infer.  [default: infer]")
+@click.option(
+    "--expert",
+    "expert_kind",
+    metavar="KIND",
+    help="boltzmann, soft or infer.  [default: boltzmann]",
+)
 @click.option("--p-self", type=float, help="Prior probability of a self-loop.  [default: 3/5]")
 @click.option("--p-zero", type=float, help="Prior probability of a reward of 0.  [default: 3/4]")
 @click.option("--sizes-prior", metavar="X", help="P(n + 1) / P(n), or weights.  [default: 0.5]")
@@ -86,6 +94,7 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--steps", type=int, help="Most steps to make.  [default: the method's]")
 @click.option("--minutes", type=float, help="Stop after this many minutes.")
 @click.option("--threads", type=int, help="[default: all cores]")
+@workers_option
 @click.option("--device", default="cpu", show_default=True, help="Or cuda: a graphics card.")
 @click.option("--checkpoint", type=float, help="Seconds between checkpoints.  [default: 10]")
 @click.option("--start", metavar="X,Y", help="Where the world's episodes start.")
@@ -118,6 +127,7 @@ def command(
     output: str,
     start: str | None,
     threads: int | None,
+    workers: str | None,
     device: str,
     checkpoint: float | None,
     out: Output,
@@ -134,13 +144,14 @@ def command(
         from whence.cli import _findings as findings
         from whence.runs.inference import infer
         from whence.runs.keeper import check_free
+        from whence.runs.workers import opened
 
         check_free(output)
         given, seen = _read(world, demos, start, said, out)
         asked = _arguments(given, **said)
     if said["rewards"] is None and given.built_in is None:
         out.note("machines may pay 0 or 1, since no other rewards were named: --rewards 0,1,2")
-    with watching(out) as show:
+    with watching(out) as show, opened(workers) as executor:
         run = infer(
             given.mdp,
             seen,
@@ -151,6 +162,7 @@ def command(
             checkpoint=checkpoint,
             threads=threads,
             device=device,
+            executor=executor,
             on_event=show,
         )
     findings.show(out, run, output)
@@ -196,6 +208,7 @@ def _arguments(
     *,
     states: str | None,
     rewards: str | None,
+    expert_kind: str | None,
     alpha: str | None,
     discount: str | None,
     lapse: str | None,
@@ -224,6 +237,7 @@ def _arguments(
         "states": _states(states, given),
         "rewards": _levels(rewards, given),
         **_expert(method, given, {"alpha": alpha, "discount": discount, "lapse": lapse}),
+        "expert_kind": expert_kind,
         "prior": inputs.prior(p_self, p_zero),
         "sizes_prior": _numbers("sizes-prior", sizes_prior),
         "alpha_prior": _numbers("alpha-prior", alpha_prior),

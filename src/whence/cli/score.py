@@ -9,6 +9,7 @@ import click
 from whence.cli._console import (
     Output,
     endings_option,
+    expert_option,
     output_options,
     printable,
     table_options,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "--lapse", type=float, default=0.0, show_default=True, help="Share of random actions."
 )
+@expert_option
 @click.option("--temperature", type=float, default=1.0, show_default=True)
 @click.option("--rewards", metavar="LEVELS", help="Such as 0,1.  [default: the machines' own]")
 @endings_option
@@ -40,6 +42,7 @@ def command(
     alpha: float | None,
     discount: float | None,
     lapse: float,
+    expert_kind: str,
     temperature: float,
     rewards: str | None,
     endings: str,
@@ -58,7 +61,7 @@ def command(
     inputs.warn_estimated(given, world, out)
     scored = [inputs.machine_in(name, given.mdp) for name in machines]
     levels = inputs.levels(rewards, scored)
-    expert = given.expert(alpha, discount, lapse, inputs.INFERENCE_ALPHA)
+    expert = given.expert(alpha, discount, lapse, inputs.INFERENCE_ALPHA, expert_kind)
     posterior = Posterior(
         given.mdp,
         inputs.demonstrations(demos, given.mdp, table),
@@ -76,6 +79,7 @@ def command(
             "alpha": inputs.finite(expert.alpha),
             "discount": expert.discount,
             "lapse": expert.lapse,
+            "expert": expert.kind,
             "temperature": temperature,
             "endings": endings,
         }

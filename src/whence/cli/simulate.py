@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from whence.cli._console import Output, output_options
+from whence.cli._console import Output, expert_option, output_options
 
 
 @click.command("simulate")
@@ -17,6 +17,7 @@ from whence.cli._console import Output, output_options
 @click.option(
     "--lapse", type=float, default=0.0, show_default=True, help="Share of random actions."
 )
+@expert_option
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--start", metavar="X,Y", help="Where episodes start.")
 @click.option("--machine", metavar="M", help="What the expert wants.  [default: the world's task]")
@@ -29,6 +30,7 @@ def command(
     alpha: float | None,
     discount: float | None,
     lapse: float,
+    expert_kind: str,
     seed: int,
     start: str | None,
     machine: str | None,
@@ -42,7 +44,7 @@ def command(
     demonstrations_format(output)
     given = setting(world, start)
     task = given.task(machine, "--machine")
-    expert = given.expert(alpha, discount, lapse, given.alpha)
+    expert = given.expert(alpha, discount, lapse, given.alpha, expert_kind)
     demos = simulate(
         given.mdp,
         task,
@@ -60,6 +62,7 @@ def command(
             "alpha": finite(expert.alpha),
             "discount": expert.discount,
             "lapse": expert.lapse,
+            "expert": expert.kind,
             "seed": seed,
         }
     )

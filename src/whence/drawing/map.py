@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whence._arrays import Bools
+from whence._arrays import BLANK, Bools
 from whence.drawing import text
 from whence.drawing.grid import grid_of, labelled, listed, solid, starting, starts_anywhere
 from whence.drawing.overlay import Cell
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _JOINTS = " ╵╶└╷│┌├╴┘─┴┐┤┬┼"
 """The box-drawing character with strokes up (1), right (2), down (4) and left (8)."""
 
+_ARROWS = {(0, 1): "↑", (1, 0): "→", (0, -1): "↓", (-1, 0): "←", (0, 0): "×"}
+_PLAIN_ARROWS = {(0, 1): "^", (1, 0): ">", (0, -1): "v", (-1, 0): "<", (0, 0): "x"}
 _ROOMY = 30
 _LISTED, _WIDTH = 6, 78
 
@@ -37,12 +39,13 @@ class _Signs:
     cell: int
 
 
-def grid_text(mdp: LabeledMDP, *, ascii_only: bool = False) -> str:
+def grid_text(mdp: LabeledMDP, *, ascii_only: bool = False, way: Sequence[int] = ()) -> str:
     """Return a grid world as lines of text, with coordinates and a legend.
 
     Args:
         mdp: a world with a grid.
         ascii_only: use no character outside of ASCII.
+        way: states in turn; blank cells on it show where the last step from there led.
 
     Raises:
         WorldError: if the world is not a grid.
@@ -53,6 +56,7 @@ def grid_text(mdp: LabeledMDP, *, ascii_only: bool = False) -> str:
     columns = [x for x in range(grid.width + 1) if down[x].any()]
     margin = len(str(grid.height - 1))
     content = _content(mdp, grid, signs)
+    content |= _way(mdp, grid, way, ascii_only)
     lines = []
     for y in range(grid.height, -1, -1):
         if across[:, y].any():
@@ -106,6 +110,19 @@ def _content(mdp: LabeledMDP, grid: Grid, signs: _Signs) -> dict[Cell, str]:
     if not starts_anywhere(mdp):
         content |= dict.fromkeys(starting(mdp, grid), signs.start)
     return content | {cell: signs.symbols[at] for cell, at in labelled(mdp, grid).items()}
+
+
+def _way(mdp: LabeledMDP, grid: Grid, way: Sequence[int], ascii_only: bool) -> dict[Cell, str]:
+    """Return an arrow for each blank cell that is left on a way, and a cross where it ends."""
+    signs = _PLAIN_ARROWS if ascii_only else _ARROWS
+    content: dict[Cell, str] = {}
+    for here, there in zip(way, [*way[1:], None], strict=True):
+        if mdp.labels[here] != BLANK:
+            continue
+        toward = np.sign(grid.cells[here if there is None else there] - grid.cells[here])
+        x, y = grid.cells[here].tolist()
+        content[x, y] = signs.get((int(toward[0]), int(toward[1])), signs[0, 0])
+    return content
 
 
 def _row(y: int, columns: list[int], down: Bools, content: dict[Cell, str], signs: _Signs) -> str:

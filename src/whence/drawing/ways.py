@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import numpy as np
 
@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 
 COARSE, FINE = 11, 46
 HUGE = 40_000  # cells that are too many to draw
+
+
+class Marks(TypedDict, total=False):
+    """What a drawing of a world shows besides: see `grid_svg` and `places_svg`."""
+
+    visits: Floats | None
+    largest: float | None
+    policy: Floats | None
+    over: Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,24 +56,11 @@ class Scene:
             return None
         return cls(mdp, place_centres(mdp), 2 * RADIUS)
 
-    def svg(
-        self,
-        title: str,
-        *,
-        visits: Floats | None = None,
-        largest: float | None = None,
-        policy: Floats | None = None,
-        over: Sequence[str] = (),
-    ) -> str:
-        """Return the drawing; the arguments are those of `grid_svg`."""
+    def svg(self, title: str, **marks: Unpack[Marks]) -> str:
+        """Return the drawing."""
         if self.mdp.grid is None:
-            return places_svg(
-                self.mdp, title=title, visits=visits, largest=largest, policy=policy, over=over
-            )
-        return grid_svg(
-            self.mdp, title=title, visits=visits, largest=largest, policy=policy,
-            most=self.most, over=over,
-        )  # fmt: skip
+            return places_svg(self.mdp, title=title, **marks)
+        return grid_svg(self.mdp, title=title, most=self.most, **marks)
 
     def way(self, states: Sequence[int], kind: str, shift: float = 0.0) -> str:
         """Return a line through states with an arrowhead, `shift` of a state's width aside."""

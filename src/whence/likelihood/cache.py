@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from whence._arrays import Floats, Ints, offsets_of
 
 EXPERT_BYTES = 16  # alpha and lapse, the last two numbers of a key
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What a posterior has done so far; a little less than that where several threads score.
+
+    Attributes:
+        solves: products that were solved, one a machine and world.
+        hits: machines that were remembered.
+        sweeps: sweeps of the solver.
+        seconds: spent on scoring.
+    """
+
+    solves: int = 0
+    hits: int = 0
+    sweeps: int = 0
+    seconds: float = 0.0
 
 
 def bands(alpha: Floats) -> Floats:

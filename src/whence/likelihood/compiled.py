@@ -36,7 +36,7 @@ def _window(discount: float, world: Layout) -> int:
     return SHORT_WINDOW if world.width == 1 else WINDOW
 
 
-def _seen(world: Layout, discount: float) -> World:
+def _seen_world(world: Layout, discount: float) -> World:
     """Return the world as an expert with a discount sees it."""
     return World(
         discount=discount,
@@ -57,6 +57,9 @@ def _seen(world: Layout, discount: float) -> World:
         places=world.places,
         directions=world.directions,
         shares=frozen_own(np.append(world.shares, discount * world.shares)),
+        soft=False,
+        open=frozen_own(np.zeros(0, dtype=np.bool_)),
+        floor=0.0,
     )
 
 
@@ -123,7 +126,7 @@ class CompiledEngine:
         self.discount = discount
         self.threads = threads or threads_available()
         self.layout = layout(mdp) if world is None else world
-        self.world = _seen(self.layout, discount)
+        self.world = self._seen(discount)
         self.cells = placed(evidence, self.layout.position[evidence.visited], mdp.n_actions)
         self._rooms = _Rooms(self.world, self.cells)
 
@@ -175,8 +178,6 @@ class CompiledEngine:
         values: bool = False,
         q: bool = False,
     ) -> Results:
-        from whence.likelihood.kernels.scoring import score_batch, score_tiled_batch
-
         size, n, m = tables[0].shape
         machines = Machines(*tables, value_tolerance)
         results = Results(
@@ -185,7 +186,7 @@ class CompiledEngine:
             values=np.zeros((size if values else 0, n, self.mdp.n_states)),
             q=np.zeros((size if q else 0, n * self.mdp.n_actions * len(self.evidence.visited))),
         )
-        score = score_batch if len(self.world.tiles) == 2 else score_tiled_batch
+        score = self._kernel()
 
         def part(start: int, stop: int) -> None:
             room = self._rooms.taken(n, m)
@@ -194,6 +195,16 @@ class CompiledEngine:
 
         spread(part, size, max(LANES // n, 1), self.threads)
         return results
+
+    def _seen(self, discount: float) -> World:
+        """Return the world as an expert with a discount sees it."""
+        return _seen_world(self.layout, discount)
+
+    def _kernel(self) -> Any:
+        """Return what scores machines."""
+        from whence.likelihood.kernels.scoring import score_batch, score_tiled_batch
+
+        return score_batch if len(self.world.tiles) == 2 else score_tiled_batch
 
 
 def _nobody(size: int) -> tuple[Ints, Floats, Floats]:

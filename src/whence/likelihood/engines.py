@@ -14,6 +14,7 @@ from whence.likelihood.compiled import CompiledEngine
 from whence.likelihood.evidence import Evidence
 from whence.likelihood.hub_map import Limits, is_deterministic, map_hubs
 from whence.likelihood.hubs import HubEngine
+from whence.likelihood.soft import SoftEngine
 from whence.model.mdp import LabeledMDP
 
 CPU = "cpu"
@@ -67,6 +68,13 @@ def engine_for(
         if hubs is not None:
             return HubEngine(mdp, evidence, discount, threads, hubs)
     return CompiledEngine(mdp, evidence, discount, threads)
+
+
+def soft_engine_for(
+    mdp: LabeledMDP, evidence: Evidence, discount: float, threads: int | None = None
+) -> Engine:
+    """Return the engine of soft experts: the ways between hubs and the card know best plans."""
+    return SoftEngine(mdp, evidence, discount, threads)
 
 
 def checked_device(device: str) -> str:

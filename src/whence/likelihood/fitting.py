@@ -1,5 +1,7 @@
 """The expert that fits each machine best, and how sharply: one solve, whatever alpha and lapse.
 
+A soft expert takes a few: see `whence.likelihood.soft_fitting`.
+
 A likelihood is near normal in log alpha and logit lapse around its best place. Where the expert is
 unknown, that place and the curvature there tell which experts are worth trying with a machine.
 Fits guide proposals alone: likelihoods themselves come from `Posterior.log_likelihood`.
@@ -9,12 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from whence._arrays import Floats, Ints
 from whence.likelihood.posterior import Posterior
+from whence.likelihood.soft_fitting import fit_softly
 from whence.likelihood.solved import Solved
 from whence.model.expert_prior import AlphaPrior, LapsePrior
 
@@ -57,6 +61,10 @@ class Normals(NamedTuple):
     def log_volume(self) -> Floats:
         """float64[B], the log of the determinant of the roots."""
         return np.asarray(np.log(self.root[:, 0, 0]) + np.log(self.root[:, 1, 1]))
+
+    def rows(self, chosen: Ints) -> Normals:
+        """Return some of them."""
+        return Normals(self.mean[chosen], self.root[chosen])
 
     def standard(self, place: Floats) -> Floats:
         """Return float64[B, 2]: how many deviations places are away from the mean."""
@@ -158,13 +166,43 @@ class Fitter:
 
     def _fitted(self, tables: tuple[Ints, Floats], discount: Ints, keys: list[bytes]) -> Floats:
         """Return float64[B, 8], some machines at a time."""
+        result = np.zeros((len(keys), 8))
+        soft = np.array([each.expert.is_soft for each in self.solved.posteriors])[discount]
+        plain = np.flatnonzero(~soft)
+        if len(plain):
+            some = tables[0][plain], tables[1][plain]
+            result[plain] = self._plainly(some, discount[plain], [keys[row] for row in plain])
+        for number in np.unique(discount[soft]):
+            own = np.flatnonzero(discount == number)
+            result[own] = self._softly(number, (tables[0][own], tables[1][own]))
+        return result
+
+    def _plainly(self, tables: tuple[Ints, Floats], discount: Ints, keys: list[bytes]) -> Floats:
+        """Return float64[B, 8] for Boltzmann experts: one solve for all alphas and lapses."""
         from whence.likelihood.kernels.fitting import fit_machines
 
-        result = np.zeros((len(keys), 8))
-        for some in self.solved.pieces(len(keys), tables[0].shape[1]):
+        size, nothing = len(keys), np.zeros((0, 0, 0))
+        result = np.zeros((size, 8))
+        prior, start = np.tile(self.prior, (size, 1)), np.tile(self._start, (size, 1))
+        for some in self.solved.pieces(size, tables[0].shape[1]):
             q, counts = self.solved.rows(tables, discount, keys, some)
-            fit_machines(q, counts, MOST_ROWS, self.prior, self.free, self._start, result[some])
+            fit_machines(
+                q, nothing, counts, MOST_ROWS, prior[some], self.free, start[some], result[some]
+            )
         return result
+
+    def _softly(self, number: int, tables: tuple[Ints, Floats]) -> Floats:
+        """Return float64[B, 8] for soft experts at a place of the grid."""
+        rows = partial(self.solved.all_rows, self.solved.posteriors[number])
+        pieces = self.solved.pieces(len(tables[0]), tables[0].shape[1])
+        parts = [
+            fit_softly(
+                rows, (tables[0][some], tables[1][some]), self.prior, self.free, self._start,
+                MOST_ROWS,
+            )
+            for some in pieces
+        ]  # fmt: skip
+        return np.concatenate(parts)
 
 
 def _bent_down(precision: Floats) -> tuple[Floats, Floats, Floats]:

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from whence._arrays import Floats, Ints
+from whence._arrays import UNSAID, Floats, Ints
 from whence.errors import ArgumentError, MachineError
+from whence.model.asking import Answer, standing
 from whence.model.demos import Demonstrations
-from whence.model.expert import Expert
+from whence.model.episodes import UNKNOWN, Episode
+from whence.model.expert import INFINITE, Expert
 from whence.model.mdp import LabeledMDP
 from whence.model.product import checked_rewards
 
@@ -79,6 +81,57 @@ def checked_experts(
     lapses = spread(expert.lapse if lapse is None else lapse, size, "lapse")
     if not (alphas >= 0).all():
         raise ArgumentError("alpha: every value must be at least 0, or inf")
+    if expert.is_soft and np.isinf(alphas).any():
+        raise ArgumentError(INFINITE)
     if not ((lapses >= 0) & (lapses <= 1)).all():
         raise ArgumentError("lapse: every value must be from 0 to 1")
     return alphas, lapses
+
+
+def with_answers(pairs: Worlds, answers: Sequence[Answer]) -> Worlds:
+    """Return worlds with their demonstrations, those among some answers included."""
+    if not any(isinstance(each.value, Episode) for each in standing(answers)):
+        return pairs
+    more = demonstrated(answers, len(pairs))
+    return [
+        (mdp, demos if len(extra) == 0 else together(demos, extra))
+        for (mdp, demos), extra in zip(pairs, more, strict=True)
+    ]
+
+
+def demonstrated(answers: Sequence[Answer], worlds: int) -> list[Demonstrations]:
+    """Return what answers demonstrate in each of some worlds."""
+    shown: list[list[Episode]] = [[] for _ in range(worlds)]
+    for each in standing(answers):
+        if isinstance(each.value, Episode):
+            shown[each.question.world].append(each.value)
+    return [Demonstrations.from_episodes(episodes, source="answers") for episodes in shown]
+
+
+def together(one: Demonstrations, other: Demonstrations) -> Demonstrations:
+    """Return the episodes of both; `other` takes its labels from the world."""
+    alphabet = tuple(dict.fromkeys((*one.alphabet, *other.alphabet)))
+    column = np.array([alphabet.index(symbol) for symbol in other.alphabet], dtype=np.int64)
+    n = len(other)
+    ended, subjects, labels = one.ended, one.subjects, one.labels
+    return Demonstrations.from_flat(
+        np.concatenate([one.states, other.states]),
+        _longer(one.state_offsets, other.state_offsets),
+        np.concatenate([one.actions, other.actions]),
+        _longer(one.action_offsets, other.action_offsets),
+        alphabet=alphabet,
+        labels=None if labels is None else _filled(labels, len(other.states), UNSAID),
+        history=np.concatenate([one.history, column[other.history]]),
+        history_offsets=_longer(one.history_offsets, other.history_offsets),
+        ended=None if ended is None else _filled(ended, n, UNKNOWN),
+        subjects=None if subjects is None else [*subjects, *[None] * n],
+        source=one.source,
+    )
+
+
+def _longer(one: Ints, other: Ints) -> Ints:
+    return np.concatenate([one, one[-1] + other[1:]])
+
+
+def _filled(column: Ints, more: int, value: int) -> Ints:
+    return np.concatenate([column, np.full(more, value, dtype=column.dtype)])

@@ -8,13 +8,16 @@ and over the grid of discounts.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from whence._arrays import Floats, Ints
-from whence.likelihood.fitting import Fitter
+from whence.likelihood import soft_integrating
+from whence.likelihood.fitting import Fitter, Normals
 from whence.likelihood.posterior import Posterior
 from whence.model.canonical import minimise_batch
 from whence.model.expert import Expert
@@ -30,6 +33,8 @@ ROUGH = 1e-9  # ... and where likelihoods need not be exact
 WIDEST = 1.0  # deviations: what is wider still has an edge somewhere, about as wide as this
 MOST_PLACES = 20_000
 STRATA = 8  # experts that stand for all those of a machine
+
+OnGrid = Callable[[Ints, float], Floats]  # integrals of some machines, at a spacing
 
 
 class Integrated:
@@ -94,9 +99,8 @@ class Integrated:
         )
         mean = np.logaddexp.reduce(each, axis=0) - math.log(len(each))
         result = self.temperature * mean[owner]
-        endings = self.posteriors[0].ending_term
-        if endings is not None and self._fitter is not None:
-            result = result + endings(*tables)
+        if self._fitter is not None:
+            result = result + self.posteriors[0].beside_steps(*tables)
         return np.asarray(result)
 
     def experts(self, transitions: Ints, rewards: Floats) -> tuple[list[Expert], Floats]:
@@ -110,7 +114,7 @@ class Integrated:
             nodes = np.zeros((MOST_PLACES, 3))
             total = self._at_discount(number, tables, FINE_TOLERANCE / 2, nodes)[0]
             for alpha, lapse in self._strata(nodes):
-                experts.append(Expert(alpha, posterior.expert.discount, lapse))
+                experts.append(replace(posterior.expert, alpha=alpha, lapse=lapse))
                 shares.append(total)
         weight = np.exp(np.array(shares) - max(shares))
         return experts, np.asarray(weight / weight.sum())
@@ -165,31 +169,89 @@ class Integrated:
     def _integrals(
         self, number: int, tables: tuple[Ints, Floats], tolerance: float, nodes: Floats | None
     ) -> Floats:
-        from whence.likelihood.kernels.integrating import integrate_machines
-
         fitter, posterior = self._fitter, self.posteriors[number]
         assert fitter is not None
         size = len(tables[0])
         fine = tolerance < FINE_TOLERANCE
-        largest = max(abs(level) for level in self.levels) / (1 - posterior.expert.discount)
         fits = fitter.fits(*tables, np.full(size, number, dtype=np.int64))
-        beta = 1 / self.temperature
-        mean, root = fitter.tempered(fits, np.full(size, beta))
+        expected = fitter.tempered(fits, np.full(size, 1 / self.temperature))
+        expected = Normals(expected.mean, np.clip(expected.root, -WIDEST, WIDEST))
+        if posterior.expert.is_soft:
+            spacings = soft_integrating.SPACINGS[fine]
+            found = self._soft_integrals(posterior, tables, expected, fine, nodes)
+        else:
+            spacings = FINE if fine else COARSE
+            found = self._plain_integrals(posterior, tables, expected, fine, nodes)
+        return np.asarray(_refined(found, size, spacings) - self._constant)
+
+    def _plain_integrals(
+        self,
+        posterior: Posterior,
+        tables: tuple[Ints, Floats],
+        expected: Normals,
+        fine: bool,
+        nodes: Floats | None,
+    ) -> OnGrid:
+        """Return what integrates over Boltzmann experts: one solve a machine."""
+        from whence.likelihood.kernels.integrating import integrate_machines
+
+        fitter = self._fitter
+        assert fitter is not None
+        largest = max(abs(level) for level in self.levels) / (1 - posterior.expert.discount)
         q, counts = fitter.solved.all_rows(posterior, tables, (EXACT if fine else ROUGH) * largest)
         places = np.zeros((0, 3)) if nodes is None else nodes
-        result, open_ = np.full(size, np.inf), np.arange(size)
-        for spacing in FINE if fine else COARSE:
-            found = np.zeros((len(open_), 2))
+
+        def found(some: Ints, spacing: float) -> Floats:
+            result = np.zeros((len(some), 2))
             integrate_machines(
-                q[open_], counts[open_], mean[open_], np.clip(root[open_], -WIDEST, WIDEST), beta,
-                fitter.prior, fitter.free, spacing, CUTS[int(fine)], places, found,
+                q[some], counts[some], expected.mean[some], expected.root[some],
+                1 / self.temperature, fitter.prior, fitter.free, spacing, CUTS[int(fine)], places,
+                result,
             )  # fmt: skip
-            changed = np.abs(found[:, 0] - result[open_]) > LITTLE
-            result[open_] = found[:, 0]
-            open_ = open_[changed]
-            if not len(open_):
-                break
-        return np.asarray(result - self._constant)
+            return result[:, 0]
+
+        return found
+
+    def _soft_integrals(
+        self,
+        posterior: Posterior,
+        tables: tuple[Ints, Floats],
+        expected: Normals,
+        fine: bool,
+        nodes: Floats | None,
+    ) -> OnGrid:
+        """Return what integrates over soft experts: a solve for every alpha."""
+        fitter = self._fitter
+        assert fitter is not None
+        exact = (FINE_TOLERANCE if fine else self.tolerance) / max(posterior.n_steps, 1) / 20
+
+        def found(some: Ints, spacing: float) -> Floats:
+            seen: list[Floats] | None = None if nodes is None else []
+            result = soft_integrating.integrals(
+                partial(fitter.solved.all_rows, posterior), (tables[0][some], tables[1][some]),
+                soft_integrating.Grid(*expected.rows(some), fitter.prior, fitter.free),
+                1 / self.temperature, spacing, CUTS[int(fine)], exact, seen,
+            )  # fmt: skip
+            if nodes is not None and seen:
+                every = np.concatenate(seen)[: len(nodes)]
+                nodes[:] = 0.0
+                nodes[: len(every)] = every
+            return result
+
+        return found
+
+
+def _refined(found: OnGrid, size: int, spacings: Sequence[float]) -> Floats:
+    """Return float64[B], on grids ever finer, until little changes."""
+    result, open_ = np.full(size, np.inf), np.arange(size)
+    for spacing in spacings:
+        values = found(open_, spacing)
+        changed = np.abs(values - result[open_]) > LITTLE
+        result[open_] = values
+        open_ = open_[changed]
+        if not len(open_):
+            break
+    return result
 
 
 def _distinct(tables: tuple[Ints, Floats]) -> tuple[tuple[Ints, Floats], Ints]:

@@ -8,15 +8,17 @@ one solve, whatever the batch, the order and the number of threads.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from whence._arrays import Floats, Ints
-from whence.likelihood.cache import bands, keys_of, shared
+from whence.errors import WhenceWarning
+from whence.likelihood.answers import of_answers
+from whence.likelihood.cache import Stats, bands, keys_of, shared
 from whence.likelihood.compiled import canonical_tables, readable
 from whence.likelihood.endings import (
     TASK,
@@ -25,12 +27,20 @@ from whence.likelihood.endings import (
     checked_endings,
     compile_endings,
 )
-from whence.likelihood.engines import CPU, Engine, card_engine_for, checked_device, engine_for
+from whence.likelihood.engines import (
+    CPU,
+    Engine,
+    card_engine_for,
+    checked_device,
+    engine_for,
+    soft_engine_for,
+)
 from whence.likelihood.evidence import compile_evidence
 from whence.likelihood.given import Worlds as Worlds
 from whence.likelihood.given import checked_experts, checked_tables, positive, world_pairs
 from whence.likelihood.reference import endings_by_episode
 from whence.likelihood.steps import steps
+from whence.model.asking import Answer
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
@@ -43,23 +53,7 @@ FINEST = 1e-8
 FINEST_SHARE = 1e-12
 REMEMBERED = 250_000
 INFINITE_ALPHA_TOLERANCE = 1e-12
-
-
-@dataclass(frozen=True)
-class Stats:
-    """What a posterior has done so far; a little less than that where several threads score.
-
-    Attributes:
-        solves: products that were solved, one a machine and world.
-        hits: machines that were remembered.
-        sweeps: sweeps of the solver.
-        seconds: spent on scoring.
-    """
-
-    solves: int = 0
-    hits: int = 0
-    sweeps: int = 0
-    seconds: float = 0.0
+NO_CARD = "soft experts are scored by the cores: the kernels of the card know best plans alone"
 
 
 class Posterior:
@@ -86,6 +80,7 @@ class Posterior:
         threads: int | None = None,
         endings: str = "ignore",
         device: str = CPU,
+        answers: Sequence[Answer] = (),
     ) -> None:
         """Compile the demonstrations.
 
@@ -101,6 +96,7 @@ class Posterior:
             endings: `ignore`, or `task`: episodes end because the task is over, which adds to
                 the log likelihood; see `whence.likelihood.endings`.
             device: `cpu`, or `cuda`: a graphics card scores.
+            answers: to questions, but for demonstrations; see `whence.likelihood.answers`.
         """
         pairs = world_pairs(mdp, demos)
         self.worlds = tuple(pairs)
@@ -118,14 +114,24 @@ class Posterior:
             for world, _ in pairs
         ]
         self.device = checked_device(device)
-        build = engine_for if device == CPU else card_engine_for
-        self.engines = [
-            build(world, evidence, expert.discount, threads)
-            for (world, _), evidence in zip(pairs, self.evidence, strict=True)
-        ]
+        self.engines = self._engines(expert, threads)
         self._remembered: dict[bytes, float] = {}
         self.endings = checked_endings(endings)
         self.ending_term = self._endings() if endings == TASK else None
+        self.answers = tuple(answers)
+        self.answer_term = of_answers(self.answers, self.alphabet)
+
+    def _engines(self, expert: Expert, threads: int | None) -> list[Engine]:
+        """Return what scores machines for an expert, one a world."""
+        build = engine_for if self.device == CPU else card_engine_for
+        if expert.is_soft:
+            build = soft_engine_for
+            if self.device != CPU:
+                warnings.warn(NO_CARD, WhenceWarning, stacklevel=4)
+        return [
+            build(world, evidence, expert.discount, threads)
+            for (world, _), evidence in zip(self.worlds, self.evidence, strict=True)
+        ]
 
     def _endings(self) -> EndingTerm:
         """Return what endings add, over all worlds."""
@@ -180,25 +186,48 @@ class Posterior:
         of_world = self._of_world if remember else self._of_world_afresh
         for number in range(len(self.engines)):
             result += of_world(number, tables, experts, allowed)
-        if self.ending_term is not None:
-            result += self.ending_term(*tables)
+        result += self.beside_steps(*tables)
         self._count(seconds=time.perf_counter() - began)
         return result
 
+    def beside_steps(self, transitions: Ints, rewards: Floats) -> Floats:
+        """Return float64[B]: what endings and answers add, of machines [B, n, m] alone."""
+        terms = [term for term in (self.ending_term, self.answer_term) if term is not None]
+        return sum((term(transitions, rewards) for term in terms), np.zeros(len(transitions)))
+
     def of_expert(self, expert: Expert) -> Posterior:
-        """Return the same posterior for another expert; at another discount it starts afresh."""
+        """Return the same posterior for another expert.
+
+        Where its discount or its kind is another, it starts afresh.
+        """
         result = copy(self)
         result.expert = expert
-        if expert.discount != self.expert.discount:
-            result.stats = Stats()
-            result._remembered = {}
+        if (expert.discount, expert.kind) == (self.expert.discount, self.expert.kind):
+            return result
+        result.stats = Stats()
+        result._remembered = {}
+        if expert.kind == self.expert.kind:
             result.engines = [engine.at(expert.discount) for engine in self.engines]
+        else:
+            result.engines = self._engines(expert, self.engines[0].threads)
         return result
 
     def to_tolerance(self, tolerance: float) -> Posterior:
         """Return the same posterior, with another error allowed in a log likelihood."""
         result = copy(self)
         result.tolerance = positive(tolerance, "tolerance")
+        return result
+
+    def on_cores(self) -> Posterior:
+        """Return the same posterior, scored by the cores; it remembers nothing yet."""
+        result = copy(self)
+        result.device = CPU
+        result.stats = Stats()
+        result._remembered = {}
+        result.engines = [
+            engine_for(engine.mdp, engine.evidence, engine.discount, engine.threads)
+            for engine in self.engines
+        ]
         return result
 
     def in_worlds(self, worlds: Sequence[LabeledMDP]) -> Posterior:
@@ -214,6 +243,7 @@ class Posterior:
             threads=self.engines[0].threads,
             endings=self.endings,
             device=self.device,
+            answers=self.answers,
         )
 
     def forget(self) -> None:

@@ -15,6 +15,7 @@ from whence._arrays import Floats, Ints, frozen_own
 from whence.likelihood.compiled import CompiledEngine
 from whence.likelihood.layouts import Layout, layout
 from whence.likelihood.posterior import Posterior
+from whence.likelihood.soft import SoftEngine
 from whence.model.mdp import LabeledMDP
 
 
@@ -43,7 +44,7 @@ class Template:
         """Return an engine like another one, with other probabilities, float64[N]."""
         padded = np.append(probabilities, 0.0)
         laid = replace(self.laid, probabilities=frozen_own(padded[self.entry]))
-        return CompiledEngine(self.mdp, old.evidence, old.discount, old.threads, laid)
+        return type(old)(self.mdp, old.evidence, old.discount, old.threads, laid)
 
 
 class Redrawn:
@@ -53,8 +54,9 @@ class Redrawn:
         """Compile the demonstrations once more, for worlds that allow for more transitions."""
         self._base = posterior.in_worlds(worlds)
         self._templates = [Template.of(mdp) for mdp in worlds]
+        kind = SoftEngine if posterior.expert.is_soft else CompiledEngine
         self.engines = [
-            CompiledEngine(mdp, evidence, posterior.expert.discount, 1, template.laid)
+            kind(mdp, evidence, posterior.expert.discount, 1, template.laid)
             for mdp, evidence, template in zip(
                 worlds, self._base.evidence, self._templates, strict=True
             )

@@ -10,6 +10,7 @@ import numpy as np
 from whence._arrays import Floats, Ints
 from whence.likelihood.endings import log_mean
 from whence.likelihood.given import Worlds
+from whence.likelihood.soft_planning import soft_q
 from whence.model.checks import step_labels, step_states, translated_history
 from whence.model.demos import Demonstrations
 from whence.model.episodes import Episode
@@ -30,7 +31,7 @@ def log_likelihood(
     The machine, int[n, m] and float[n, m], reads the labels entered so far in each episode,
     after those of its history.
     """
-    q = optimal_q(product_of_tables(mdp, transitions, rewards), expert.discount)
+    q = expert_q(product_of_tables(mdp, transitions, rewards), expert)
     log_p = expert.log_action_probabilities(q)
     following, _ = with_blank(transitions, rewards)
     labels, history = step_labels(mdp, demos), translated_history(mdp, demos)
@@ -107,6 +108,13 @@ def _pays(machine: RewardMachine, state: int, symbols: set[str]) -> bool:
                 reached.add(following)
                 waiting.append(following)
     return False
+
+
+def expert_q(product: Product, expert: Expert) -> Floats:
+    """Return what an expert goes by, float[n, S, A]: the optimal Q, or a soft one in nats."""
+    if expert.is_soft:
+        return soft_q(product, expert.alpha, expert.discount)
+    return optimal_q(product, expert.discount)
 
 
 def optimal_q(product: Product, discount: float) -> Floats:

@@ -44,6 +44,8 @@ class Solved:
         for number in np.unique(discount):
             rows = discount == number
             posterior = self.posteriors[number]
+            if posterior.expert.is_soft:  # every alpha takes a solve
+                continue
             allowed = posterior.value_tolerance(bands(alpha[rows]), posterior.tolerance)
             result[rows] = np.isfinite(alpha[rows]) & (allowed >= EXACT * self.largest)
         return result
@@ -63,8 +65,7 @@ class Solved:
         for some in self.pieces(len(keys), tables[0].shape[1]):
             q, counts = self.rows(tables, discount, keys, some)
             weigh_experts(q, counts, alpha[some], lapse[some], result[some])
-        term = self.posteriors[0].ending_term
-        return result if term is None else result + term(transitions, rewards)
+        return result + self.posteriors[0].beside_steps(transitions, rewards)
 
     def keyed(
         self, transitions: Ints, rewards: Floats, discount: Ints

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whence._arrays import BLANK, Floats, Ints, concatenated_ranges, frozen_own, offsets_of
-from whence.likelihood.compiled import compiled_q
+from whence.likelihood.soft import expert_q
 from whence.model.checks import step_labels, step_states, translated_history
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
@@ -97,7 +97,7 @@ def log_policy(mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> Float
 
     The machine reads the world's symbols, in the world's order.
     """
-    return expert.log_action_probabilities(compiled_q(mdp, machine, expert.discount))
+    return expert.log_action_probabilities(expert_q(mdp, machine, expert))
 
 
 def machine_states(mdp: LabeledMDP, demos: Demonstrations, machine: RewardMachine) -> Ints:

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from whence.envs.labelling import Label as GymLabel
     from whence.io.trajectories import Label, Meaning
+    from whence.model.asking import Question
     from whence.model.checks import Findings
     from whence.model.coverage import Coverage
     from whence.model.demos import Demonstrations
     from whence.model.machine import RewardMachine
     from whence.model.mdp import LabeledMDP
+    from whence.runs.result import Run
 
 
 class WorldMethods:
@@ -361,3 +363,38 @@ class DemonstrationsMethods:
         from whence.model import coverage
 
         return coverage.coverage(self, mdp)
+
+
+class RunMethods:
+    """What runs do with answers to questions; see `whence.ask`."""
+
+    def answered(self: Any, question: Question, answer: object, *, refresh: bool = True) -> Run:
+        """Return the run as an answer makes it, which is kept where the run has a folder.
+
+        Args:
+            question: one that `whence.ask.questions` returned.
+            answer: a reward level, `first` or `second`, or an episode; see `question.answers`.
+            refresh: whether the chains sample anew where too few draws agree with the answers.
+        """
+        from whence.runs import answering
+
+        return answering.answered(self, question, answer, refresh)
+
+    def withdrawn(self: Any, answer: str, *, refresh: bool = True) -> Run:
+        """Return the run without an answer, by its `id`; the folder remembers both."""
+        from whence.runs import answering
+
+        return answering.withdrawn(self, answer, refresh)
+
+    def refreshed(self: Any, *, progress: bool | None = None) -> Run:
+        """Return the run sampled anew, with the answers in the target."""
+        from whence.runs import answering
+
+        return answering.refreshed(self, progress)
+
+    @property
+    def worn(self: Any) -> bool:
+        """Whether too few draws agree with the answers, so that `refreshed` should be called."""
+        from whence.runs import reweighing
+
+        return reweighing.worn(self)

@@ -3,6 +3,12 @@
 P(a | s, y) = (1 - lapse) softmax(alpha Q(s, y, .))[a] + lapse / A(s)
 
 over the A(s) actions that the state has. Q is -inf for those that it does not, which nobody takes.
+
+Of two kinds of expert, a `boltzmann` one errs while it acts: Q is that of the best plan. A `soft`
+one (maximum causal entropy) expects to err at every later step, too: its Q is in nats, that is,
+alpha times what is paid, with U the log of the sum over a state's actions of exp Q,
+
+Q(s, y, a) = E[alpha r + discount U(s', y')],   P(a | s, y) = (1 - lapse) softmax(Q)[a] + lapse / A
 """
 
 from __future__ import annotations
@@ -17,32 +23,53 @@ from whence.errors import ArgumentError
 
 TIE = 1e-9  # actions this close to the best one are as good
 RESOLUTION = 1e-13  # closer than this fraction, floating point cannot tell
+BOLTZMANN, SOFT = "boltzmann", "soft"
+KINDS = (BOLTZMANN, SOFT)
+INFINITE = (
+    "alpha is inf, and a soft expert plans with its own errors in mind; give a finite alpha, or "
+    "kind 'boltzmann' for an expert who always takes a best action"
+)
 
 
 @dataclass(frozen=True)
 class Expert:
-    """A Boltzmann-rational expert.
+    """An expert: how rational it is, how far it looks ahead, and how it plans.
 
     Attributes:
         alpha: rationality; infinite for one that always takes a best action, ties evenly.
         discount: how much the next step counts, from 0 up to but not including 1.
         lapse: how often an action is picked blindly; 0 in the paper. With infinite `alpha`,
             this is an epsilon-greedy expert.
+        kind: `boltzmann`, the paper's, who knows the best plan and errs while following it; or
+            `soft`, of maximum causal entropy, who plans with its own errors in mind.
     """
 
     alpha: float
     discount: float
     lapse: float = 0.0
+    kind: str = BOLTZMANN
 
     def __post_init__(self) -> None:
+        checked_kind(self.kind)
         if not _is_number(self.alpha) or not self.alpha >= 0:
             raise ArgumentError(f"alpha is {self.alpha}; give a number of at least 0, or inf")
         checked_discount(self.discount)
         if not _is_number(self.lapse) or not 0 <= self.lapse <= 1:
             raise ArgumentError(f"lapse is {self.lapse}; give a number from 0 to 1")
+        if self.is_soft and math.isinf(self.alpha):
+            raise ArgumentError(INFINITE)
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether the expert plans with its own errors in mind."""
+        return self.kind == SOFT
 
     def action_probabilities(self, q: Floats) -> Floats:
-        """Return float[..., A], the probability of each action; `q` has the same shape."""
+        """Return float[..., A], the probability of each action; `q` has the same shape.
+
+        `q` is the optimal Q for a Boltzmann expert, and the soft one, in nats, for a soft expert:
+        `whence.likelihood.compiled.expert_q` returns either.
+        """
         has, many = available(q)
         return np.asarray((1 - self.lapse) * self._choice(q) + self.lapse * has / many)
 
@@ -67,9 +94,10 @@ class Expert:
         return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
     def _logits(self, q: Floats) -> Floats:
-        """Return float[..., A]: alpha times what each action falls short of the best by."""
+        """Return float[..., A]: in nats, what each action falls short of the best by."""
+        sharpness = 1.0 if self.is_soft else self.alpha
         with np.errstate(over="ignore", invalid="ignore"):
-            scaled = self.alpha * (q - q.max(axis=-1, keepdims=True))
+            scaled = sharpness * (q - q.max(axis=-1, keepdims=True))
         return np.where(np.isneginf(q), -np.inf, scaled)
 
 
@@ -91,6 +119,13 @@ def best_actions(q: Floats) -> Bools:
 def evenly(chosen: Bools) -> Floats:
     """Return float[..., A]: the chosen actions, equally likely."""
     return np.asarray(chosen / chosen.sum(axis=-1, keepdims=True))
+
+
+def checked_kind(kind: object) -> str:
+    """Return the kind of expert if there is such a kind."""
+    if kind not in KINDS:
+        raise ArgumentError(f"kind of expert is {kind!r}; known are {', '.join(KINDS)}")
+    return str(kind)
 
 
 def checked_discount(discount: float) -> float:

@@ -228,10 +228,10 @@ class LabeledMDP(WorldMethods):
         first = self.offsets[:: self.n_actions]
         while frontier and len(frontier) < MANY:
             state = frontier.pop()
-            following = self.successors[first[state] : first[state + 1]]
-            fresh = np.unique(following[~seen[following]])
-            seen[fresh] = True
-            frontier += fresh.tolist()
+            for following in self.successors[first[state] : first[state + 1]].tolist():
+                if not seen[following]:
+                    seen[following] = True
+                    frontier.append(following)
         return np.array(frontier, dtype=np.int64)
 
     def readable(self) -> Bools:

@@ -11,6 +11,7 @@ from whence._arrays import Floats, Ints, concatenated_ranges, frozen_own
 from whence.errors import ArgumentError, WhenceWarning
 from whence.likelihood import reference
 from whence.likelihood.compiled import compiled_q
+from whence.likelihood.soft import expert_q
 from whence.model.expert import Expert, best_actions, checked_discount, evenly
 from whence.model.joint import Weighted, joint_machine
 from whence.model.machine import RewardMachine
@@ -119,7 +120,10 @@ def plan(mdp: LabeledMDP, machine: RewardMachine | Weighted, discount: float) ->
 def expert_policy(mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> Policy:
     """Return how an expert acts who wants what the machine pays."""
     checked_sharpness(machine.rewards, expert.alpha, expert.discount)
-    q = optimal_q(mdp, machine, expert.discount)
+    if expert.is_soft:
+        q = expert_q(mdp, machine, expert)
+    else:
+        q = optimal_q(mdp, machine, expert.discount)
     probabilities = expert.action_probabilities(q)
     return _policy(mdp, machine, probabilities, expert.discount)
 

@@ -28,6 +28,7 @@ from whence.report.html import (
 )
 from whence.report.study import Ladders, Study
 from whence.report.words import word, words
+from whence.runs.result import Run
 from whence.search.diagnostics import MOST_ERRORS, barrier, trips_predicted
 
 SHOWN = 6  # lines of a chart
@@ -193,8 +194,15 @@ def _marginals(study: Study) -> list[Html]:
             continue
         between = f"{plain(summary.low)} to {plain(summary.high)}"
         rows.append([word(name, name), plain(best), plain(summary.mean), between])
+    if run.expert.is_soft or "kind" in run.inferred:
+        how = "compared" if "kind" in run.inferred else "assumed"
+        rows.append([word("kind of expert", "kind"), run.expert.kind, how, "–"])
     header = ["the expert's", "with the best machine", "mean", "95% interval"]
     parts.append(table("The expert", header, rows, numbers=(1, 2)))
+    if "kind" in run.inferred:
+        bars = list(sample.kinds.items())
+        caption = f"The kind of expert. {compared(run)}"
+        parts.append(figure(bar_chart("Posterior of the kind", bars), caption, least=LEAST))
     for name in ("alpha", "lapse"):
         values = getattr(draws, name)
         if name in run.inferred and np.isfinite(values).all():
@@ -208,6 +216,18 @@ def _marginals(study: Study) -> list[Html]:
             figure(bar_chart("Posterior of the discount", bars), "The discount.", least=LEAST)
         )
     return parts
+
+
+def compared(run: Run) -> str:
+    """Return by how much the demonstrations speak for one kind of expert, in words."""
+    best: dict[str, float] = {}
+    for size, (value, _) in run.log_evidence.items():
+        if isinstance(size, tuple):
+            best[size[1]] = max(best.get(size[1], -np.inf), value)
+    if len(best) < 2:
+        return ""
+    (first, high), (_, low) = sorted(best.items(), key=lambda each: -each[1])
+    return f"The demonstrations speak for {first} by {high - low:,.1f} nats at least or about."
 
 
 def _sizes(study: Study) -> str:

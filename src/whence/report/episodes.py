@@ -50,8 +50,8 @@ def episodes(study: Study) -> Html:
             surprise=nats(most.surprise),
         )
         return section("episodes", title, paragraph(text))
-    intro = f"{_counted(worst)} {how}{_too_many(study, len(worst), len(found))}"
-    return section("episodes", title, paragraph(intro), _listed(study, worst))
+    intro = paragraph(f"{_counted(worst)} ", how, _too_many(study, len(worst), len(found)))
+    return section("episodes", title, intro, _listed(study, worst))
 
 
 def _counted(outliers: list[Outlier]) -> str:

@@ -86,6 +86,8 @@ def python_call(study: Study) -> str:
         said[name] = '"infer"' if name in run.inferred else shown
     if "discount" in run.inferred and study.discounts:
         said["discount"] = repr(study.discounts)
+    if run.expert.is_soft or "kind" in run.inferred:
+        said["expert_kind"] = '"infer"' if "kind" in run.inferred else repr(run.expert.kind)
     rewards = ", ".join(number(level) for level in run.rewards)
     said["rewards"] = f"({rewards},)" if len(run.rewards) == 1 else f"({rewards})"
     said["prior"] = f"whence.{run.prior!r}"
@@ -111,6 +113,9 @@ def settings(run: Run) -> dict[str, str]:
     for name in ("alpha", "lapse", "discount"):
         value = plain(getattr(run.expert, name), 10)
         found[name] = f"inferred; {value} with the best machine" if name in run.inferred else value
+    found["kind of expert"] = run.expert.kind + (
+        ", of two compared" if "kind" in run.inferred else ""
+    )
     found["temperature"] = plain(run.temperature)
     found["prior: self-loop"] = plain(run.prior.p_self, 10)
     found["prior: reward of 0"] = plain(run.prior.p_zero, 10)

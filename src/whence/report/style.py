@@ -169,8 +169,9 @@ PHONE = """
   h1 { font-size: 1.5rem; }
   .lead { font-size: 1.1rem; }
   .drawing .scroll { padding: .25rem; }
-  th, td { padding-right: .7rem; min-width: 4.5rem; }
-  tbody th { min-width: 7rem; }
+  table { font-size: .9rem; }
+  th, td { padding-right: .6rem; min-width: 2.4rem; }
+  tbody th { min-width: 6.5rem; }
 }
 """
 
@@ -187,16 +188,19 @@ PAPER = """
   .drawing .scroll { border-color: #d0d7de; }
   .drawing svg { min-width: 0; max-height: 9cm; }
   .drawing .chart { width: 13cm; }
-  .cards { grid-template-columns: 1fr 1fr; }
+  .cards { display: block; }
+  .cards > * { display: inline-block; width: 48.5%; margin-right: 1%; vertical-align: top; }
+  .next, #replay { break-inside: avoid; }
+  .next svg, .cards svg { max-height: 7cm; }
   .replay * { animation: none !important; }
   .still, .still + label { display: none; }
   pre code { white-space: pre-wrap; }
   table { font-size: .92rem; overflow-wrap: anywhere; }
   .number, .sequence { white-space: normal; }
-  h2, h3, caption, summary, thead { break-after: avoid; }
+  h2, h3, caption, summary, thead, dt { break-after: avoid; }
   .facts { grid-template-columns: repeat(5, 1fr); }
   .legend { break-inside: avoid; break-after: avoid; }
-  figure, tr, .short, .notice, .facts, pre { break-inside: avoid; }
+  figure, tr, caption, .short, .notice, .facts, .cards > *, pre { break-inside: avoid; }
   details::details-content { content-visibility: visible; block-size: auto; }
   summary { list-style: none; color: inherit; font-weight: 600; }
   a { color: inherit; text-decoration: none; }

@@ -8,6 +8,8 @@ WORDS = {
     "alpha": "How strictly the expert goes for the best: 0 is blind chance, and at a large one it "
     "never takes an action that is worth less.",
     "lapse": "The share of actions that the expert takes blindly, whatever they are worth.",
+    "kind of expert": "A Boltzmann expert knows the best plan and errs while following it; a soft "
+    "one plans with its own errors in mind, and keeps to where an error costs little.",
     "discount": "What a reward is worth a step later, as a share of what it is worth now.",
     "label sequence": "The labels of the states that were entered, in their order, blanks left "
     "out: all that a machine knows of an episode.",

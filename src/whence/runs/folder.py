@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from whence import _files as files
+from whence.errors import FileError
 from whence.io import arrays
 from whence.runs import listed
 from whence.runs.posterior_document import (
@@ -48,6 +49,12 @@ def write(folder: Path, run: Run) -> None:
     files.write_bytes(files.own(folder, RESULT), _json(result_document(run)))
 
 
+def write_told(folder: Path, run: Run) -> None:
+    """Write what answers make of a run; what was drawn stays as it is."""
+    run.best.save(files.own(folder, BEST))
+    files.write_bytes(files.own(folder, RESULT), _json(result_document(run)))
+
+
 def complete(folder: Path) -> bool:
     """Whether all that a run found was written."""
     return (folder / RESULT).is_file()
@@ -56,6 +63,19 @@ def complete(folder: Path) -> bool:
 def discard(folder: Path) -> None:
     """Take back the result of a run that goes on."""
     files.remove(files.own(folder, RESULT))
+
+
+def level_notes(folder: Path) -> tuple[str, ...] | None:
+    """Return what a finished run says of other levels of rewards; None where it is not kept."""
+    try:
+        found = msgspec.json.decode(files.read_bytes(files.own(folder, RESULT)), type=_Kept)
+    except (FileError, msgspec.MsgspecError):
+        return None
+    return found.level_notes
+
+
+class _Kept(msgspec.Struct):
+    level_notes: tuple[str, ...]
 
 
 def result_document(run: Run) -> dict[str, Any]:
@@ -75,16 +95,22 @@ def result_document(run: Run) -> dict[str, Any]:
         "acceptance": float(run.trace.accepted.mean()) if run.trace.accepted.size else None,
         "doubts": list(run.doubts),
         "notes": list(run.notes),
+        "level_notes": list(run.level_notes),
         "posterior": posterior_document(run),
         "groups": groups_document(run),
         "arrows": arrows_document(run),
         "telling": open_questions_document(run),
         "log_evidence": [
-            {"states": n, "value": value, "error": error}
-            for n, (value, error) in run.log_evidence.items()
+            _of_size(size) | {"value": value, "error": _finite(error)}
+            for size, (value, error) in run.log_evidence.items()
         ],
         "exact": exact_document(run),
     }
+
+
+def _of_size(size: int | tuple[int, str]) -> dict[str, Any]:
+    """Return the number of states that evidence is of, and the kind of expert if there are two."""
+    return {"states": size} if isinstance(size, int) else {"states": size[0], "expert": size[1]}
 
 
 def exact_document(run: Run) -> dict[str, Any] | None:
@@ -127,6 +153,7 @@ def settings_document(run: Run) -> dict[str, Any]:
         "alpha": _finite(run.expert.alpha),
         "discount": run.expert.discount,
         "lapse": run.expert.lapse,
+        "expert": run.expert.kind,
         "inferred": list(run.inferred),
         "p_self": run.prior.p_self,
         "p_zero": run.prior.p_zero,

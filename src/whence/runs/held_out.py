@@ -18,8 +18,8 @@ import numpy as np
 from whence._arrays import Floats, Ints
 from whence.analysis import memoryless
 from whence.errors import ArgumentError
-from whence.likelihood.compiled import compiled_q
 from whence.likelihood.posterior import Posterior
+from whence.likelihood.soft import expert_q
 from whence.likelihood.steps import steps
 from whence.model.available import log_chances
 from whence.model.demos import Demonstrations
@@ -38,6 +38,7 @@ LEAST_EPISODES = 5
 MOST_STEPS = 5_000  # of tempering on the training episodes
 MINUTES = 5.0
 MARKOV_STEPS = 1_500
+MARKOV_FEW = 128  # machines of one state up to which all of them are scored instead
 MOST_CHANGES = 600  # states times levels up to which a reward per state is sought
 
 Pairs = Sequence[tuple[LabeledMDP, Demonstrations]]
@@ -186,6 +187,7 @@ def _inferred(run: Run, training: Pairs, **how: Any) -> Run:
         states=(run.states[0], run.states[-1]),
         alpha=INFER if "alpha" in run.inferred else run.expert.alpha,
         lapse=INFER if "lapse" in run.inferred else run.expert.lapse,
+        expert_kind=INFER if "kind" in run.inferred else run.expert.kind,
         rewards=run.rewards,
         prior=run.prior,
         method=run.method,
@@ -202,16 +204,19 @@ def _markovian(run: Run, training: Pairs, **how: Any) -> Run:
     Alpha and lapse are fitted along even where the run assumed them: those of a machine with
     memory would make a reward without memory look worse than it is.
     """
+    few = len(run.rewards) ** len(run.best.alphabet) <= MARKOV_FEW
+    search: dict[str, Any] = {"method": "exhaustive"} if few else {"steps": MARKOV_STEPS}
     return infer(
         training,
         states=1,
         alpha=INFER,
         lapse=INFER,
+        expert_kind=run.expert.kind,
         rewards=run.rewards,
         prior=run.prior,
         seed=run.seed,
-        steps=MARKOV_STEPS,
         endings=run.job.endings,
+        **search,
         **how,
     )
 
@@ -226,7 +231,7 @@ def _per_state(markov: Run, run: Run, mdp: LabeledMDP, demos: Demonstrations) ->
     reward = max(ends, key=lambda end: end[1])[0]
     table = np.zeros((1, mdp.n_states), dtype=np.int64)
     machine = RewardMachine(own.alphabet, table, reward[None])
-    q = compiled_q(own, machine, markov.expert.discount)
+    q = expert_q(own, machine, markov.expert)
     return np.asarray(markov.expert.log_action_probabilities(q)[0])
 
 

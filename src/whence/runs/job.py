@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,15 @@ from whence.errors import ArgumentError, MachineError
 from whence.io.arrows import said_arrows
 from whence.likelihood.endings import IGNORE
 from whence.likelihood.engines import CPU
+from whence.likelihood.given import with_answers
 from whence.likelihood.posterior import Posterior, Worlds
-from whence.model.expert import Expert
+from whence.model.asking import Answer
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
 from whence.model.product import checked_sharpness
 from whence.search.method import Method
 from whence.search.methods import method
+from whence.search.placing import FEW
 from whence.search.problem import Problem
 from whence.search.unknowns import Unknowns
 
@@ -45,6 +48,7 @@ class Job:
         minutes: after which to stop.
         endings: what the ends of episodes mean: `ignore` or `task`.
         device: what scores machines: `cpu` or `cuda`.
+        answers: to questions; those that are demonstrations count as such.
         experts: whether subjects share an expert: `shared` or `by-subject`.
         tasks: how many groups of subjects there may be, each with a machine of its own.
     """
@@ -62,8 +66,14 @@ class Job:
     minutes: float | None = None
     endings: str = IGNORE
     device: str = CPU
+    answers: tuple[Answer, ...] = ()
     experts: str = SHARED
     tasks: range = ONE_TASK
+
+    @cached_property
+    def shown(self) -> Worlds:
+        """The worlds, each with all that was demonstrated in it, answers to questions included."""
+        return with_answers(self.pairs, self.answers)
 
     @property
     def by_subject(self) -> bool:
@@ -89,26 +99,34 @@ class Job:
         self._check_sharpness(unknown)
         alpha = 1.0 if unknown.alpha is None else unknown.alpha
         lapse = 0.0 if unknown.lapse is None else unknown.lapse
-        experts = [Expert(alpha, discount, lapse) for discount in unknown.discounts]
+        experts = [unknown.expert(place, alpha, lapse) for place in range(len(unknown.places))]
         first = Posterior(
-            self.pairs, expert=experts[0], prior=self.prior, rewards=self.rewards,
+            self.shown, expert=experts[0], prior=self.prior, rewards=self.rewards,
             temperature=self.settings.temperature, threads=threads, endings=self.endings,
-            device=self.device if device is None else device,
+            device=self.device if device is None else device, answers=self.answers,
         )  # fmt: skip
-        posteriors = (first, *(first.of_expert(expert) for expert in experts[1:]))
+        posteriors = [first]
+        for expert in experts[1:]:
+            posteriors.append(posteriors[-1].of_expert(expert))
         known = said_arrows(list(self.fix), first.alphabet)
-        return Problem(posteriors, unknown, self.sizes, known, self.init)
+        return Problem(tuple(posteriors), unknown, self.sizes, known, self.init)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What could be asked for, but was not, in words."""
+        """What could be asked for, but was not, and what was asked for in vain, in words."""
+        found = []
         over = [demos.ended is not None and (demos.ended == 1).any() for _, demos in self.pairs]
-        if self.endings != IGNORE or not any(over):
-            return ()
-        return (
-            "the demonstrations say which episodes ended because the task was over, and that was "
-            'ignored; endings="task" (--endings task) learns from it',
-        )
+        if self.endings == IGNORE and any(over):
+            found.append(
+                "the demonstrations say which episodes ended because the task was over, and that "
+                'was ignored; endings="task" (--endings task) learns from it'
+            )
+        if self.device != CPU and self.method != "exhaustive" and self.settings.at_once < FEW:
+            found.append(
+                f"the cores scored the {self.settings.at_once} chains, the card only lists of "
+                f"machines: steps of fewer than {FEW} machines take it longer"
+            )
+        return tuple(found)
 
     def _check_sharpness(self, unknown: Unknowns) -> None:
         """Refuse a prior over alpha that may ask for more than floating point has."""
@@ -168,6 +186,11 @@ def check_subjects(job: Job) -> None:
         raise ArgumentError(
             "experts='by-subject' and tasks read actions alone, at temperature 1; leave out "
             "endings and temperature"
+        )
+    if job.unknowns.kinds != (BOLTZMANN,):
+        raise ArgumentError(
+            "experts='by-subject' and tasks know Boltzmann-rational experts alone; leave out "
+            "expert_kind, or leave them out"
         )
 
 

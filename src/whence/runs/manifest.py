@@ -26,15 +26,18 @@ from whence.likelihood.endings import IGNORE, checked_endings
 from whence.likelihood.engines import CPU, checked_device
 from whence.likelihood.posterior import Worlds
 from whence.model.demos import Demonstrations
+from whence.model.expert import BOLTZMANN, checked_kind
 from whence.model.expert_prior import AlphaPrior, LapsePrior
 from whence.model.mdp import LabeledMDP
 from whence.model.prior import Prior
+from whence.runs.answers import answer_of
 from whence.runs.job import SHARED, Job, checked_tasks
 from whence.search.methods import method
 from whence.search.problem import checked_sizes
 from whence.search.unknowns import INFER, Unknowns
 
 TAG = "whence/run/1"
+WITH_KINDS = "whence/run/2"  # which names kinds of expert
 NAME = "manifest.json"
 INPUTS = "inputs"
 ANY_PRECISION = 1.0  # of runs that name none
@@ -68,7 +71,7 @@ class Manifest(msgspec.Struct, forbid_unknown_fields=True):
     """The file `manifest.json`.
 
     Attributes:
-        format: `whence/run/1`.
+        format: `whence/run/1`, or `whence/run/2`, which names kinds of expert.
         created: when.
         versions: of whence, numpy and python.
         command: what was typed, or null.
@@ -101,7 +104,9 @@ def begin(folder: Path, job: Job, names: Names, command: list[str] | None) -> Ma
     versions = {"whence": __version__, "numpy": np.__version__}
     versions["python"] = platform.python_version()
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    manifest = Manifest(TAG, created, versions, command, inputs, job_document(job))
+    document = job_document(job)
+    tag = WITH_KINDS if "expert_kinds" in document else TAG
+    manifest = Manifest(tag, created, versions, command, inputs, document)
     text = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
     files.write_bytes(folder / NAME, text)
     return manifest
@@ -112,7 +117,9 @@ def read(folder: Path) -> Manifest:
     path = files.own(folder, NAME)
     if not path.exists():
         raise FormatError(f"{folder}: no run: there is no {NAME}; name a folder of whence infer")
-    manifest = documents.decode(files.read_text(path), Manifest, TAG, str(path))
+    manifest = documents.decode_any(
+        files.read_text(path), {TAG: Manifest, WITH_KINDS: Manifest}, str(path)
+    )
     if not manifest.inputs:
         raise FormatError(f"{path}: inputs is empty; restore the file, or start the run again")
     return manifest
@@ -168,13 +175,44 @@ def job_document(job: Job) -> dict[str, Any]:
         "init": None if job.init is None else machine_json.dumps(job.init),
         "minutes": job.minutes,
         **({} if job.endings == IGNORE else {"endings": job.endings}),
+        **({} if unknown.kinds == (BOLTZMANN,) else {"expert_kinds": list(unknown.kinds)}),
         **(
             {"experts": job.experts, "tasks": [job.tasks[0], job.tasks[-1]]}
             if job.by_subject
             else {}
         ),
         **({} if job.device == CPU else {"device": job.device}),
+        **({"answers": [each.document() for each in job.answers]} if job.answers else {}),
     }
+
+
+def parcel(job: Job) -> dict[str, Any]:
+    """Return all of a job, worlds and demonstrations among it, for another process."""
+    return {
+        "job": msgspec.json.encode(job_document(job)),
+        "pairs": pairs_parcel(job.pairs),
+    }
+
+
+def unparcelled(parcel: dict[str, Any]) -> Job:
+    """Return the job of a parcel."""
+    return _job(msgspec.json.decode(parcel["job"]), pairs_of(parcel["pairs"]))
+
+
+def pairs_parcel(pairs: Worlds) -> list[tuple[str, bytes, str, bytes]]:
+    """Return worlds and demonstrations as bytes, each with its format."""
+    return [(*_world(mdp), *_demos(demos)) for mdp, demos in pairs]
+
+
+def pairs_of(parcel: list[tuple[str, bytes, str, bytes]]) -> Worlds:
+    """Return the worlds and demonstrations of a parcel."""
+    worlds = {"npz": world_npz.loads, "json": world_json.loads}
+    demonstrations = {"npz": demos_npz.loads, "jsonl": demos_jsonl.loads}
+    pairs = []
+    for world_ending, world, demos_ending, demos in parcel:
+        mdp = worlds[world_ending](world, "the world")
+        pairs.append((mdp, demonstrations[demos_ending](demos, "the demonstrations", mdp)))
+    return pairs
 
 
 def settings_of(name: str, document: dict[str, Any]) -> Any:
@@ -194,6 +232,7 @@ def _job(document: dict[str, Any], pairs: Worlds) -> Job:
             tuple(float(discount) for discount in document["discounts"]),
             AlphaPrior(*(float(part) for part in document.get("alpha_prior", OLD_ALPHAS))),
             LapsePrior(*(float(part) for part in document.get("lapse_prior", ()))),
+            kinds=tuple(map(checked_kind, document.get("expert_kinds", (BOLTZMANN,)))),
         ),
         sizes=checked_sizes((least, most)),
         rewards=tuple(float(level) for level in document["rewards"]),
@@ -208,6 +247,7 @@ def _job(document: dict[str, Any], pairs: Worlds) -> Job:
         minutes=document["minutes"],
         endings=checked_endings(document.get("endings", IGNORE)),
         device=checked_device(document.get("device", CPU)),
+        answers=tuple(answer_of(each) for each in document.get("answers", ())),
         experts=document.get("experts", SHARED),
         tasks=checked_tasks(tuple(document.get("tasks", (1, 1)))),
     )

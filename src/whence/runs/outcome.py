@@ -31,20 +31,26 @@ def finished(search: Search, first: str) -> Run:
     return run
 
 
-def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
+def result(
+    search: Search,
+    stopped: str,
+    seconds: float | None = None,
+    level_notes: tuple[str, ...] | None = None,
+) -> Run:
     """Return what a search has found so far.
 
     Args:
         search: the job and where it stands.
         stopped: why it ended.
         seconds: what it took; by default until now.
+        level_notes: what is known of other levels of rewards; worked out by default.
     """
     began = time.perf_counter()
     job, walk, problem = search.job, search.walk, search.problem
     finding = walk.method.finish(walk.state, walk.records)
     machine, expert, _ = finding.best
     kept = None if search.keeper is None else search.keeper.folder
-    place = problem.unknowns.discounts.index(expert.discount)
+    place = problem.unknowns.places.index((expert.kind, expert.discount))
     posterior = problem.posteriors[place].of_expert(expert)
     found = weighing.weighed(problem, posterior, finding.draws, job.seed, kept)
     machine, expert = weighing.leading(found, machine, expert)
@@ -59,6 +65,8 @@ def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
     groups = subjects.grouped(job, found.draws, kept) if job.by_subject else None
     certainty = () if sample is None else arrow_certainty(posterior, machine, sample)
     questions = () if sample is None else open_questions(sample, expert=expert)
+    if level_notes is None:
+        level_notes = tuple(notes_of_levels(posterior, machine))
     return Run(
         best=machine,
         score=log_likelihood / posterior.temperature + log_prior,
@@ -80,10 +88,12 @@ def result(search: Search, stopped: str, seconds: float | None = None) -> Run:
         open_questions=questions,
         exact=finding.exact if found.rough is None else None,
         log_evidence=dict(finding.log_evidence) if found.rough is None else {},
-        level_notes=tuple(notes_of_levels(posterior, machine)),
+        level_notes=level_notes,
         groups=groups,
         ladders=_ladders(walk.method.details(walk.state)),
         manifest=None if search.keeper is None else search.keeper.manifest,
+        folder=kept,
+        answers=job.answers,
     )
 
 

@@ -31,6 +31,7 @@ def posterior_document(run: Run) -> dict[str, Any] | None:
         "alpha": _summary(sample.alpha),
         "lapse": _summary(sample.lapse),
         "discount": _summary(sample.discount),
+        "experts": dict(sample.kinds),
         "routes": [
             {"text": each.text, "probability": each.probability, "error": _finite(each.error)}
             for each in sample.routes[:TOP]

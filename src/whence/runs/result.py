@@ -6,17 +6,23 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
 from whence.analysis import untested
 from whence.analysis.certainty import Certainty
-from whence.analysis.facts import Answer, Fact, told_alone
+from whence.analysis.facts import Answer, Fact, percent, told_alone
 from whence.analysis.questions import OpenQuestion
 from whence.analysis.rivals import not_shown
 from whence.analysis.sample import PosteriorSample
 from whence.drawing import machine_svg, text
-from whence.model.expert import Expert
+from whence.likelihood.answers import AnswerTerm, ErrorRate, error_rate
+from whence.model.asking import Answer as Answered
+from whence.model.conveniences import RunMethods
+from whence.model.expert import BOLTZMANN, SOFT, Expert
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
 from whence.runs.checking import Check, check
@@ -50,14 +56,20 @@ class Trace:
         return f"<Trace: {self.score.shape[0]} rows of {self.score.shape[1]} runs>"
 
 
+PLANS = {
+    BOLTZMANN: "knows the best plan and errs while following it: a Boltzmann expert",
+    SOFT: "plans with its own errors in mind: a soft expert",
+}
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Run:
+class Run(RunMethods):
     """What inference found, and how.
 
     Attributes:
         best: the machine with the highest score, in canonical form; of several sizes, the one
-            with the largest log_likelihood / temperature + log mass. Where `rough` is there,
-            one that is the same as the most probable machine of `posterior`.
+            with the largest log_likelihood / temperature + log mass. Where `rough` or answers
+            are there, one that is the same as the most probable machine of `posterior`.
         score: log_likelihood / temperature + log_prior.
         log_likelihood: of the demonstrations under the best machine, at the finest tolerance.
         log_prior: of the best machine, not normalised.
@@ -80,12 +92,17 @@ class Run:
         exact: what is known of all machines together, where every one was scored.
         log_evidence: the log of P(D | n) and its error, by the number of states: likelihoods, at
             the run's temperature, averaged over the prior of each size, and over that of the
-            expert where it is unknown. Sizes that a sample hardly met are left out.
+            expert where it is unknown. Sizes that a sample hardly met are left out. Where kinds of
+            expert were compared, by the number of states and the kind; for a kind that explains
+            little it may be a lower bound, whose error is infinite.
         level_notes: what other levels of rewards would explain, where machines paid 0 or 1.
         groups: subjects and their tasks, where `experts` or `tasks` asked for them; else None.
         ladders: how the ladders of tempering did: `temperatures`, `swap_rates`, `round_trips`;
             nothing for other methods.
         manifest: of the folder that the run was read from or is kept in, or None.
+        folder: that folder, or None.
+        answers: to questions, those withdrawn among them; see `answered`.
+        sampled: where answers weigh the draws of an earlier run, that one.
     """
 
     best: RewardMachine
@@ -107,11 +124,14 @@ class Run:
     certainty: tuple[Certainty, ...] = ()
     open_questions: tuple[OpenQuestion, ...] = ()
     exact: Exact | None = None
-    log_evidence: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    log_evidence: Mapping[int | tuple[int, str], tuple[float, float]] = field(default_factory=dict)
     level_notes: tuple[str, ...] = ()
     groups: Groups | None = None
     ladders: Mapping[str, Any] = field(default_factory=dict)
     manifest: Manifest | None = None
+    folder: Path | None = None
+    answers: tuple[Answered, ...] = ()
+    sampled: Run | None = None
 
     @cached_property
     def found(self) -> Answer | None:
@@ -122,7 +142,8 @@ class Run:
     def _told(self) -> tuple[Answer, frozenset[int], tuple[Fact, ...]]:
         assert self.posterior is not None
         answer = self.posterior.answer
-        return answer, *not_shown(answer, self.job.pairs, self.expert, self.states[-1])
+        told = AnswerTerm(self.job.answers, self.posterior.alphabet)
+        return answer, *not_shown(answer, self.job.shown, self.expert, self.states[-1], told)
 
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
@@ -139,20 +160,31 @@ class Run:
             *self.found.facts,
             *self._told[2],
             *untested.indifferent(
-                self.posterior, self.open_questions, self.job.pairs, self.expert
+                self.posterior, self.open_questions, self.job.shown, self.expert
             ),
             *untested.untellable(self.posterior, self.expert),
         )
 
     @property
     def answer(self) -> str:
-        """What the expert wants, in one sentence of the facts that are sure."""
+        """What the expert wants, in one sentence of the facts that are sure.
+
+        A second one says how the expert plans, where that was asked.
+        """
         if self.groups is not None:
             return self.groups.answer
         if self.found is not None:
-            return self.found.sentence
+            return self.found.sentence + self._planning
         worlds = [mdp for mdp, _ in self.job.pairs]
         return told_alone(worlds, self.best, self.expert.discount)
+
+    @property
+    def _planning(self) -> str:
+        """What kind of expert it is, in words; nothing where one was assumed."""
+        if "kind" not in self.inferred or self.posterior is None:
+            return ""
+        kind, probability = max(self.posterior.kinds.items(), key=lambda each: each[1])
+        return f" It {PLANS[kind]} ({percent(probability)} sure)."
 
     @property
     def shown(self) -> RewardMachine:
@@ -198,8 +230,20 @@ class Run:
 
     @property
     def inferred(self) -> tuple[str, ...]:
-        """What was inferred of the expert: of alpha, lapse and discount."""
+        """What was inferred of the expert: of alpha, lapse, discount and kind."""
         return self.job.unknowns.inferred
+
+    @cached_property
+    def error_rate(self) -> ErrorRate:
+        """How often answers are wrong, over the whole sample: its mean and deviation."""
+        sample = self.posterior
+        alphabet = () if sample is None else sample.alphabet
+        term = AnswerTerm(self.job.answers, alphabet)
+        if sample is None:
+            return error_rate(term.errors(np.zeros((1, 1, 0), np.int64), np.zeros((1, 1, 0))),
+                              np.ones(1))  # fmt: skip
+        members = sample.members
+        return error_rate(term.errors(members.transitions, members.rewards), members.weight)
 
     @property
     def telling(self) -> tuple[OpenQuestion, ...]:

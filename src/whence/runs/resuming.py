@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from whence.errors import ArgumentError, DeviceError, FormatError, MissingExtraError
 from whence.likelihood.engines import CPU
+from whence.runs import answers, events, keeper, manifest, signals, watching
 from whence.runs import checkpoint as checkpoints
-from whence.runs import events, keeper, manifest, signals, watching
 from whence.runs import folder as results
+from whence.runs.answers import Ledger
+from whence.runs.crew import Crew, checked_executor
 from whence.runs.events import OnEvent
 from whence.runs.job import Job, checked_threads
 from whence.runs.keeper import Keeper
 from whence.runs.outcome import finished, result
 from whence.runs.result import Run
+from whence.runs.reweighing import with_answers
 from whence.runs.searching import Search
 from whence.runs.walk import Walk
 from whence.search.problem import Problem
@@ -29,10 +33,13 @@ def resume(
     copies: bool = False,
     checkpoint: float | None = None,
     threads: int | None = None,
+    executor: Any = None,
     on_event: OnEvent | None = None,
     progress: bool | None = None,
 ) -> Run:
     """Go on with a run where its last checkpoint left it, to the result of an unbroken run.
+
+    Answers that it was given weigh the result, as in `load`.
 
     Args:
         folder: the run's.
@@ -41,9 +48,28 @@ def resume(
         copies: go on with the run's copies, even if the files that they were made from changed.
         checkpoint: seconds between two checkpoints.
         threads: how many to use.
+        executor: who does the work; see `infer`. It need not be what the run began with.
         on_event: called with each `Event`.
         progress: whether to show how it goes; see `infer`.
     """
+    run = _resumed(
+        Path(folder), steps, minutes, copies, checkpoint, threads, executor, on_event, progress
+    )
+    return _with_answers(run, Path(folder), threads)
+
+
+def _resumed(
+    folder: Path,
+    steps: int | None,
+    minutes: float | None,
+    copies: bool,
+    checkpoint: float | None,
+    threads: int | None,
+    executor: Any,
+    on_event: OnEvent | None,
+    progress: bool | None,
+) -> Run:
+    """Return the run itself, without what it was answered."""
     with (
         keeper.opened(folder, checkpoint) as kept,
         signals.caught() as stop,
@@ -55,10 +81,12 @@ def resume(
         job = _extended(job, done, steps, minutes)
         more = steps is not None or minutes is not None
         problem = _scored_by(job, kept, threads)
+        crew = None if checked_executor(executor) is None else Crew(executor, job, threads)
         if found is None:
-            search = Search(job, problem, Walk.start(job, problem), kept, tell, stop)
+            search = Search(job, problem, Walk.start(job, problem), kept, tell, stop, crew)
             return finished(search, events.STARTED)
-        search = Search(job, problem, kept.restore(found, job, problem), kept, tell, stop)
+        walk = kept.restore(found, job, problem)
+        search = Search(job, problem, walk, kept, tell, stop, crew)
         if found.header.stopped is not None and not more and results.complete(kept.folder):
             return _ended(search, found.header)
         if more:
@@ -78,8 +106,33 @@ def _scored_by(job: Job, kept: Keeper, threads: int | None) -> Problem:
 
 
 def load(folder: str | os.PathLike[str], *, threads: int | None = None) -> Run:
-    """Return a run from its folder, as far as it came; nothing there is changed."""
-    kept = Keeper(Path(folder), manifest.read(Path(folder)), None)
+    """Return a run from its folder, as far as it came, with the answers that it was given.
+
+    Nothing there is changed.
+    """
+    return _with_answers(_loaded(Path(folder), threads), Path(folder), threads)
+
+
+def sampled(folder: Path, ledger: Ledger, threads: int | None = None) -> Run:
+    """Return what a run sampled last: with answers in the target, or the run itself."""
+    if ledger.sampled is None:
+        return _loaded(folder, threads)
+    found = _loaded(answers.sampled_in(folder, ledger.sampled), threads)
+    return replace(found, folder=folder, manifest=manifest.read(folder))
+
+
+def _with_answers(run: Run, folder: Path, threads: int | None) -> Run:
+    """Return a run as the answers in its folder make it."""
+    ledger = answers.read(folder)
+    if not ledger.answers:
+        return run
+    basis = run if ledger.sampled is None else sampled(folder, ledger, threads)
+    return with_answers(basis, ledger.answers, threads)
+
+
+def _loaded(folder: Path, threads: int | None) -> Run:
+    """Return a run from its folder, without what it was answered."""
+    kept = Keeper(folder, manifest.read(folder), None)
     job, found = _kept_job(kept)
     if found is None:
         raise FormatError(
@@ -91,7 +144,10 @@ def load(folder: str | os.PathLike[str], *, threads: int | None = None) -> Run:
 
 def _ended(search: Search, header: checkpoints.Header) -> Run:
     """Return what a run has found, without going on."""
-    return result(search, header.stopped or "unfinished", header.seconds)
+    kept = None
+    if header.stopped is not None and search.keeper is not None:
+        kept = results.level_notes(search.keeper.folder)
+    return result(search, header.stopped or "unfinished", header.seconds, kept)
 
 
 def _kept_job(kept: Keeper) -> tuple[Job, checkpoints.Found | None]:

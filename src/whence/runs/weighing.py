@@ -21,15 +21,16 @@ from whence.errors import FileError, FormatError
 from whence.io import arrays
 from whence.likelihood.posterior import Posterior
 from whence.model.coverage import THIN, coverage
-from whence.model.expert import Expert
+from whence.model.expert import BOLTZMANN, SOFT, Expert
 from whence.model.machine import RewardMachine
 from whence.search.diagnostics import MOST_ERRORS
 from whence.search.draws import Draws
 from whence.search.problem import Problem
 
 PLAIN, ANEW = "whence/draws/1", "whence/draws/2"
+WITH_KINDS = "whence/draws/3"  # which says of each expert whether it plans softly
 DRAWS = "draws.npz"
-NAMES = tuple(field.name for field in fields(Draws))
+NAMES = tuple(field.name for field in fields(Draws) if field.name != "soft")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,24 +115,30 @@ def leading(
     score = np.where(sample.drawn.kind == 0, draws.log_likelihood + draws.log_prior, -np.inf)
     at = int(np.argmax(score))
     numbers = draws.alpha[at], draws.discount[at], draws.lapse[at]
-    return sample.best, Expert(*(float(number) for number in numbers))
+    alpha, discount, lapse = (float(number) for number in numbers)
+    kind = SOFT if draws.softly[at] else BOLTZMANN
+    return sample.best, Expert(alpha, discount, lapse, kind)
 
 
 def digest(draws: Draws, seed: int) -> str:
     """Return a name for what machines are weighed anew from."""
     settings = (roughness.CHAINS, roughness.FIRST, roughness.STEPS, roughness.PRECISION, seed)
     found = hashlib.sha256(repr(settings).encode())
-    for name in NAMES:
+    for name in _columns(draws):
         found.update(np.ascontiguousarray(getattr(draws, name)).tobytes())
     return found.hexdigest()
 
 
+def _columns(draws: Draws) -> tuple[str, ...]:
+    return NAMES if draws.soft is None else (*NAMES, "soft")
+
+
 def draw_arrays(draws: Draws, rough: Rough | None) -> arrays.Arrays:
     """Return draws as arrays for a file, which names what they were weighed anew from."""
-    columns = {name: np.asarray(getattr(draws, name)) for name in NAMES}
-    if rough is None:
-        return {"format": np.array(PLAIN)} | columns
-    return {"format": np.array(ANEW), "source": np.array(rough.source)} | columns
+    columns = {name: np.asarray(getattr(draws, name)) for name in _columns(draws)}
+    tag = PLAIN if rough is None else ANEW
+    head = {"format": np.array(tag if draws.soft is None else WITH_KINDS)}
+    return head | ({} if rough is None else {"source": np.array(rough.source)}) | columns
 
 
 def _kept(folder: Path, source: str) -> Draws | None:
@@ -142,12 +149,13 @@ def _kept(folder: Path, source: str) -> Draws | None:
         return None
     if str(found.get("source")) != source or set(NAMES) - set(found):
         return None
-    columns = {name: found[name] for name in NAMES}
+    names = (*NAMES, "soft") if "soft" in found else NAMES
+    columns = {name: found[name] for name in names}
     size, shape = len(columns["weight"]), columns["transitions"].shape
     tables = {"transitions", "rewards"}
     whole = len(shape) == 3 and size > 0 and columns["rewards"].shape == shape
-    whole &= all(columns[name].shape[:1] == (size,) for name in NAMES if name != "exact")
-    whole &= all(columns[name].ndim == 1 for name in set(NAMES) - tables - {"exact"})
+    whole &= all(columns[name].shape[:1] == (size,) for name in names if name != "exact")
+    whole &= all(columns[name].ndim == 1 for name in set(names) - tables - {"exact"})
     if not whole or not _possible(columns["transitions"], columns["n_states"]):
         return None
     del columns["exact"]

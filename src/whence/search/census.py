@@ -126,7 +126,8 @@ def weigh(target: Target, members: Census, temperatures: Floats) -> Weights:
         return Weights(found / temperatures + log_prior, found, None)
     fits = target.carrier.fits(machines, members.discount)
     normals = target.carrier.tempered(fits, temperatures)
-    found = fits.log_likelihood
+    beside = target.posteriors[0].beside_steps(*machines.tables(target.space.levels))
+    found = fits.log_likelihood + beside
     of_expert = target.carrier.log_prior_at(fits.place) + normals.log_volume
     return Weights(found / temperatures + log_prior + of_expert, found, normals)
 
@@ -202,14 +203,14 @@ class _Found:
 
 
 def _around(members: Census, target: Target) -> Census:
-    """Return all that is one change away: one entry, or the discount."""
+    """Return all that is one change away: one entry, or the discount or kind."""
     parts = []
     for row in range(members.size):
         one = members.rows(np.array([row]))
         near = single_changes(one.machines, target.space.levels)
         near = near.rows(target.space.valid(near))
         parts.append(Census(canonical(near, target.space), np.repeat(one.discount, near.size)))
-        others = np.arange(len(target.unknowns.discounts))
+        others = np.arange(len(target.unknowns.places))
         others = others[others != one.discount[0]]
         parts.append(Census(one.machines.rows(np.zeros(len(others), dtype=np.int64)), others))
     return joined(parts)

@@ -6,6 +6,7 @@ import numpy as np
 
 from whence._arrays import Bools, Floats
 from whence.search.machines import Machines
+from whence.search.streams import taken
 from whence.search.target import Chains, Target
 from whence.search.unknowns import Experts
 
@@ -41,7 +42,7 @@ def another_expert(
     little changed. Which of these is tried does not depend on the expert.
     """
     unknowns, carrier = target.unknowns, target.carrier
-    kinds = 2 if len(unknowns.discounts) > 1 else 1
+    kinds = 2 if len(unknowns.places) > 1 else 1
     turning = rng.integers(0, kinds, chains.size) == 1
     turned = np.where(
         turning, unknowns.turned(rng, chains.experts.discount), chains.experts.discount
@@ -53,7 +54,10 @@ def another_expert(
     anew = ~turning & (rng.random(chains.size) < DRAWN)
     if anew.any():
         some, log_q[anew] = carrier.drawn(
-            rng, chains.machines.rows(anew), chains.experts.rows(anew), temperatures[anew]
+            taken(rng, anew),
+            chains.machines.rows(anew),
+            chains.experts.rows(anew),
+            temperatures[anew],
         )
         result = _put(result, some, anew)
     if turning.any():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from whence.likelihood.posterior import Worlds
+from whence.model.expert import BOLTZMANN, SOFT
 from whence.search.enumeration import Enumeration
 from whence.search.unknowns import Unknowns
 
@@ -15,6 +16,8 @@ AUTO = "auto"
 MOST_WORK = 10**8  # products of machines, their size in the worlds, and experts that are tried
 MOST_MACHINES_DIGITS = 9
 EXPERTS = (1, 20, 100)  # as work: where alpha and lapse are known, one is not, both are not
+SOFT_SOLVE = 4  # as work: what solving takes for a soft expert, more than for a Boltzmann one ...
+SOFT_ALPHAS = 16  # ... and for how many alphas, where alpha is unknown
 
 
 def chosen(pairs: Worlds, sizes: range, levels: tuple[float, ...], unknowns: Unknowns) -> str:
@@ -35,4 +38,6 @@ def work_of(pairs: Worlds, space: Enumeration, unknowns: Unknowns) -> int:
     pairs_of_world = sum(world.n_states * world.n_actions for world, _ in pairs)
     products = sum(count * n for count, n in zip(space.counts, space.sizes, strict=True))
     free = (unknowns.alpha is None) + (unknowns.lapse is None)
-    return products * pairs_of_world * EXPERTS[free] * len(unknowns.discounts)
+    solves = SOFT_ALPHAS if unknowns.alpha is None else 1
+    each = {BOLTZMANN: EXPERTS[free], SOFT: EXPERTS[free] + SOFT_SOLVE * solves}
+    return products * pairs_of_world * sum(each[kind] for kind, _ in unknowns.places)

@@ -66,25 +66,32 @@ class Frequencies:
     agreement: Agreement | None
 
 
-def frequencies(classes: Ints, ladder: Ints, n_classes: int) -> Frequencies:
+def frequencies(
+    classes: Ints, ladder: Ints, n_classes: int, weight: Floats | None = None
+) -> Frequencies:
     """Return how exact class frequencies are.
 
     Classes of less than 1% take the effective sample size of all of them together, or that of
-    the slowest of the others where it is smaller.
+    the slowest of the others where it is smaller. Weights cost as `evenness` says; ladders are
+    compared as they were drawn.
 
     Args:
         classes: int64[M], the class of each draw; those of a ladder in order of time.
         ladder: int64[M].
         n_classes: K.
+        weight: float64[M], which sums to 1; all the same by default.
     """
+    even = 1.0 if weight is None else evenness(weight)
     chains = by_ladder(classes, ladder)
     shares = _shares(chains, n_classes)
     share = np.bincount(classes, minlength=n_classes) / len(classes)
+    if weight is not None and even < 1:
+        share = np.bincount(classes, weight, n_classes).astype(np.float64)
     common = np.flatnonzero(share >= COMMON)
-    each = np.array([ess(chains == number) for number in common])
-    smallest = float(each.min()) if len(each) else float(chains.size)
+    each = np.array([even * ess(chains == number) for number in common])
+    smallest = float(each.min()) if len(each) else even * chains.size
     rare = ~np.isin(chains, common)
-    worth = np.full(n_classes, min(smallest, ess(rare)) if rare.any() else smallest)
+    worth = np.full(n_classes, min(smallest, even * ess(rare)) if rare.any() else smallest)
     worth[common] = each
     errors = np.sqrt(share * (1 - share) / worth)
     if len(chains) == 1:
@@ -94,6 +101,13 @@ def frequencies(classes: Ints, ladder: Ints, n_classes: int) -> Frequencies:
     mixed = max((r for r in rhats if not math.isnan(r)), default=1.0)
     gap = disagreement(chains, common)
     return Frequencies(errors, smallest, Agreement(gap, apart, mixed))
+
+
+def evenness(weight: Floats) -> float:
+    """Return what weighted draws are worth beside as many even ones: (sum w)^2 / (N sum w^2)."""
+    if not len(weight) or np.ptp(weight) == 0:
+        return 1.0
+    return float(weight.sum() ** 2 / (len(weight) * (weight**2).sum()))
 
 
 def by_ladder(classes: Ints, ladder: Ints) -> Ints:

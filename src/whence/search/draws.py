@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence._arrays import Floats, Ints
+from whence._arrays import Bools, Floats, Ints
+from whence.model.expert import BOLTZMANN, SOFT, Expert
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,6 +28,7 @@ class Draws:
         ladder: int64[N], which independent sampler made each, in order of time within one; all
             0 and `exact` where the weights are computed.
         exact: whether the weights are the posterior probabilities themselves.
+        soft: bool[N], which experts plan softly; None where none was allowed to.
     """
 
     transitions: Ints
@@ -40,6 +42,29 @@ class Draws:
     weight: Floats
     ladder: Ints
     exact: bool = False
+    soft: Bools | None = None
+
+    @property
+    def softly(self) -> Bools:
+        """bool[N]: which experts plan softly."""
+        return np.zeros(self.size, dtype=np.bool_) if self.soft is None else self.soft
+
+    def expert(self, row: int) -> Expert:
+        """Return the expert of a draw."""
+        return Expert(
+            float(self.alpha[row]),
+            float(self.discount[row]),
+            float(self.lapse[row]),
+            SOFT if self.softly[row] else BOLTZMANN,
+        )
+
+    @property
+    def kinds(self) -> dict[str, float]:
+        """How likely each kind of expert is that was drawn."""
+        if self.soft is None:
+            return {BOLTZMANN: 1.0}
+        share = float(self.weight[self.soft].sum() / self.weight.sum())
+        return {kind: p for kind, p in ((BOLTZMANN, 1 - share), (SOFT, share)) if p > 0}
 
     @property
     def size(self) -> int:

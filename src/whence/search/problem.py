@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeGuard
 
@@ -71,6 +71,13 @@ class Problem:
             known.lapse_prior if known.lapse is None else known.lapse,
         )
 
+    def of_kind(self, kind: str) -> Problem:
+        """Return the problem of experts of one kind."""
+        if self.unknowns.kinds == (kind,):
+            return self
+        chosen = tuple(each for each in self.posteriors if each.expert.kind == kind)
+        return replace(self, posteriors=chosen, unknowns=replace(self.unknowns, kinds=(kind,)))
+
     def _check_free(self, method: str) -> None:
         if self.fixed or self.start is not None:
             raise ArgumentError(
@@ -86,6 +93,12 @@ class Problem:
     def target(self) -> Target:
         """Return what a sampler samples."""
         return self._target
+
+    def on_cores(self) -> Problem:
+        """Return the same problem, its machines scored by the cores."""
+        first = self.posteriors[0].on_cores()
+        others = (first.of_expert(posterior.expert) for posterior in self.posteriors[1:])
+        return replace(self, posteriors=(first, *others))
 
     def started(self, space: Space) -> Machines | None:
         """Return the machine to start from as one of the space, or None."""

@@ -41,8 +41,10 @@ class Sifted(NamedTuple):
 
 
 def on_card(target: Posterior | Integrated, space: Enumeration) -> TypeGuard[Posterior]:
-    """Return whether a card goes through the space: the expert known, endings ignored."""
-    if not isinstance(target, Posterior) or target.ending_term is not None:
+    """Return whether a card goes through the space: the expert known, steps alone counting."""
+    if not isinstance(target, Posterior):
+        return False
+    if target.ending_term is not None or target.answer_term is not None:
         return False
     if target.device == CPU or space.total >= WIDE:
         return False

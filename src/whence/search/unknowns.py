@@ -1,20 +1,21 @@
-"""What is sampled besides the machine: the expert's rationality, lapse and discount.
+"""What is sampled besides the machine: the expert's rationality, lapse, discount and kind.
 
-alpha and lapse have priors that the user may set; the discount is uniform over a small grid. What
-is known stays as it is.
+alpha and lapse have priors that the user may set; the discount is uniform over a small grid, and
+so is the kind. What is known stays as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
 from whence.errors import ArgumentError
-from whence.model.expert import Expert
+from whence.model.expert import BOLTZMANN, KINDS, SOFT, Expert
 from whence.model.expert_prior import AlphaPrior, LapsePrior
 
 INFER = "infer"
@@ -29,7 +30,7 @@ class Experts(NamedTuple):
     Attributes:
         alpha: float64[B].
         lapse: float64[B].
-        discount: int64[B], a place in the grid.
+        discount: int64[B], a place in the grid of kinds and discounts: `Unknowns.places`.
     """
 
     alpha: Floats
@@ -52,6 +53,7 @@ class Unknowns:
         alpha_prior: over rationality, where it is not known.
         lapse_prior: over the share of blind actions, where it is not known.
         largest: the largest reward level, in whose units the prior counts alpha.
+        kinds: of expert; one where it is known.
     """
 
     alpha: float | None
@@ -60,11 +62,35 @@ class Unknowns:
     alpha_prior: AlphaPrior = field(default_factory=AlphaPrior)
     lapse_prior: LapsePrior = field(default_factory=LapsePrior)
     largest: float = 1.0
+    kinds: tuple[str, ...] = (BOLTZMANN,)
+
+    @property
+    def places(self) -> tuple[tuple[str, float], ...]:
+        """The grid: each kind at each discount, all as likely."""
+        return tuple(product(self.kinds, self.discounts))
+
+    def expert(self, place: int, alpha: float, lapse: float) -> Expert:
+        """Return the expert at a place of the grid."""
+        kind, discount = self.places[place]
+        return Expert(alpha, discount, lapse, kind)
+
+    def spelled(self, places: Ints) -> tuple[Floats, Bools | None]:
+        """Return the discounts at places, float64[B], and which plan softly, if any kind does."""
+        kinds, discounts = zip(*self.places, strict=True)
+        soft = np.array([kind == SOFT for kind in kinds])
+        return np.array(discounts)[places], soft[places] if soft.any() else None
+
+    def nearest(self, discounts: Floats, soft: Bools) -> Ints:
+        """Return int64[B], the places of experts with discounts, float64[B], and of kinds."""
+        kinds, grid = zip(*self.places, strict=True)
+        other = soft[:, None] != np.array([kind == SOFT for kind in kinds])
+        away = np.abs(discounts[:, None] - np.array(grid)) + other
+        return np.asarray(away.argmin(axis=1), dtype=np.int64)
 
     @property
     def any(self) -> bool:
         """Whether anything is to be inferred."""
-        return self.alpha is None or self.lapse is None or len(self.discounts) > 1
+        return self.alpha is None or self.lapse is None or len(self.places) > 1
 
     @property
     def any_number(self) -> bool:
@@ -74,10 +100,13 @@ class Unknowns:
     @property
     def inferred(self) -> tuple[str, ...]:
         """The names of what is to be inferred."""
-        unknown = (self.alpha is None, self.lapse is None, len(self.discounts) > 1)
-        return tuple(
-            name for name, so in zip(("alpha", "lapse", "discount"), unknown, strict=True) if so
-        )
+        unknown = {
+            "alpha": self.alpha is None,
+            "lapse": self.lapse is None,
+            "discount": len(self.discounts) > 1,
+            "kind": len(self.kinds) > 1,
+        }
+        return tuple(name for name, so in unknown.items() if so)
 
     @property
     def alphas(self) -> tuple[float, float]:
@@ -88,7 +117,7 @@ class Unknowns:
         """Return experts from the prior."""
         alpha = np.exp(self.alpha_prior.sample(rng, size)) / self.largest
         lapse = self.lapse_prior.sample(rng, size)
-        discount = rng.integers(0, len(self.discounts), size)
+        discount = rng.integers(0, len(self.places), size)
         return Experts(
             alpha if self.alpha is None else np.full(size, self.alpha),
             lapse if self.lapse is None else np.full(size, self.lapse),
@@ -120,8 +149,8 @@ class Unknowns:
         )
 
     def turned(self, rng: np.random.Generator, discount: Ints) -> Ints:
-        """Return int64[B]: another discount of the grid for each, all as likely."""
-        count = len(self.discounts)
+        """Return int64[B]: another place of the grid for each, all as likely."""
+        count = len(self.places)
         if count < 2:
             return discount
         return (discount + rng.integers(1, count, len(discount))) % count
@@ -134,6 +163,7 @@ def unknowns(
     discount: float | str | Sequence[float] | None,
     alpha_prior: AlphaPrior | None = None,
     lapse_prior: LapsePrior | None = None,
+    kind: str | None = None,
 ) -> Unknowns:
     """Return what is known of the expert, from what was said of it."""
     if expert is not None and not isinstance(expert, Expert):
@@ -151,11 +181,26 @@ def unknowns(
         None if value in (None, INFER) else _number(value, name)
         for value, name in zip(values[:2], ("alpha", "lapse"), strict=True)
     ]
-    for chosen in grid:  # the checks of an expert are the checks of its parts
-        Expert(1.0 if known[0] is None else known[0], chosen, known[1] or 0.0)
+    kinds = _kinds(expert.kind if expert and kind is None else kind)
+    for place in product(grid, kinds):  # the checks of an expert are the checks of its parts
+        Expert(1.0 if known[0] is None else known[0], place[0], known[1] or 0.0, place[1])
     return Unknowns(
-        known[0], known[1], grid, alpha_prior or AlphaPrior(), lapse_prior or LapsePrior()
-    )
+        known[0], known[1], grid, alpha_prior or AlphaPrior(), lapse_prior or LapsePrior(),
+        kinds=kinds,
+    )  # fmt: skip
+
+
+def _kinds(kind: str | None) -> tuple[str, ...]:
+    if kind is None:
+        return (BOLTZMANN,)
+    if kind == INFER:
+        return KINDS
+    if kind not in KINDS:
+        raise ArgumentError(
+            f"expert_kind is {kind!r}; known are {', '.join(KINDS)}, and {INFER}, which compares "
+            "them"
+        )
+    return (kind,)
 
 
 def _grid(discount: object) -> tuple[float, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from whence._arrays import Floats, Ints
+from whence._arrays import Bools, Floats, Ints
 
 
 class World(NamedTuple):
@@ -34,6 +34,9 @@ class World(NamedTuple):
         directions: int64[4], their actions.
         shares: float64[4], the probability to get there, and to get where each direction beside
             it leads; then the same two times the discount.
+        soft: whether values are those of a soft expert.
+        open: bool[S * A], the actions that states have; empty where all have A.
+        floor: what a soft expert may lose, in all, by states that have fewer actions; at most 0.
     """
 
     discount: float
@@ -54,6 +57,9 @@ class World(NamedTuple):
     places: Ints
     directions: Ints
     shares: Floats
+    soft: bool
+    open: Bools
+    floor: float
 
 
 class Cells(NamedTuple):

@@ -20,3 +20,6 @@ MAGIC = 6755399441055744.0  # 1.5 * 2^52: what is added to it is rounded to a wh
 LOG2E = 1.4426950408889634
 LN2_HIGH = 0.6931471803691238  # with zeros at its end, so that multiples of it are exact
 LN2_LOW = 1.9082149292705877e-10
+SLANT = 3.0  # of integrals over experts: deviations up to which lines follow a peak's slant
+WAIT = 3  # places in a row that are left out before a line ends
+FARTHEST = 60.0  # the place at which a line ends in any case

@@ -43,7 +43,7 @@ def weigh_experts(q, counts, alpha, lapse, out):
         lapse: float64[B].
         out: float64[B], written.
     """
-    used = np.zeros(q.shape[1], dtype=np.int64)
+    used, nothing = np.zeros(q.shape[1], dtype=np.int64), np.zeros((0, 0))
     for b in range(q.shape[0]):
         size = 0
         for row in range(q.shape[1]):
@@ -52,4 +52,4 @@ def weigh_experts(q, counts, alpha, lapse, out):
                     used[size] = row
                     size += 1
                     break
-        out[b] = _of_expert(gathered(q[b], counts[b], used[:size]), alpha[b], lapse[b])
+        out[b] = _of_expert(gathered(q[b], nothing, counts[b], used[:size]), alpha[b], lapse[b])

@@ -1,8 +1,9 @@
 """The expert that fits a solved machine best: Newton's method in log alpha and logit lapse.
 
 A row is a machine state and a visited state: Q of its actions, and how often each was taken.
-With p the softmax of alpha Q, c the lapse over the number of actions and P = (1 - lapse) p + c,
-the log of P and its first and second derivatives are summed over what was taken.
+With p the softmax of alpha Q (of a soft expert, around some alpha, of a base + alpha Q), c the
+lapse over the number of actions and P = (1 - lapse) p + c, the log of P and its
+first and second derivatives are summed over what was taken.
 """
 
 from __future__ import annotations
@@ -63,11 +64,13 @@ class Rows(NamedTuple):
     Attributes:
         lead: float64[A * R], Q less that of the row's best action; far below it where there is
             no such action.
+        base: float64[A * R], what is added to alpha times the lead; empty where nothing is.
         able: float64[R], how many actions there are.
         at: int64[K], action * R + row.
         row: int64[K].
         counts: float64[K], how often.
         x: float64[A * R], scratch, ...
+        logits: float64[A * R], or of nothing where there is no base, ...
         odds: float64[A * R], ...
         bits: int64[A * R], ...
         floats: float64[A * R], the same memory, ...
@@ -79,11 +82,13 @@ class Rows(NamedTuple):
     """
 
     lead: Floats
+    base: Floats
     able: Floats
     at: Ints
     row: Ints
     counts: Floats
     x: Floats
+    logits: Floats
     odds: Floats
     bits: Ints
     floats: Floats
@@ -95,10 +100,11 @@ class Rows(NamedTuple):
 
 
 @maker
-def gathered(q, counts, used):
-    """Return the rows to look at, and room to do so."""
+def gathered(q, base, counts, used):
+    """Return the rows to look at, and room to do so; `base` has no rows where there is none."""
     many, actions = used.shape[0], q.shape[1]
     lead, able = np.empty(actions * many), np.zeros(many)
+    added = np.zeros(actions * many if base.shape[0] > 0 else 0)
     at, row, taken = (
         np.empty(actions * many, dtype=np.int64), np.empty(actions * many, dtype=np.int64),
         np.empty(actions * many),
@@ -112,16 +118,31 @@ def gathered(q, counts, used):
             has = q[used[r], a] > -np.inf
             able[r] += has
             lead[a * many + r] = q[used[r], a] - best if has else MISSING
+            if has and base.shape[0] > 0:
+                added[a * many + r] = base[used[r], a]
             if counts[used[r], a] > 0.0:
                 at[size], row[size], taken[size] = a * many + r, r, counts[used[r], a]
                 size += 1
     block = actions * many
     bits = np.zeros(block, dtype=np.int64)
     return Rows(
-        lead, able, at[:size], row[:size], taken[:size], np.empty(block), np.empty(block), bits,
-        bits.view(np.float64), np.empty(many), np.empty(many), np.empty(many), np.empty(size),
-        np.empty(size),
+        lead, added, able, at[:size], row[:size], taken[:size], np.empty(block),
+        np.empty(added.shape[0]), np.empty(block), bits, bits.view(np.float64), np.empty(many),
+        np.empty(many), np.empty(many), np.empty(size), np.empty(size),
     )  # fmt: skip
+
+
+@part
+def _add_base(rows):
+    """Write x and the base together, less the largest sum of each row."""
+    many, block = rows.total.shape[0], rows.lead.shape[0]
+    for r in range(many):
+        best = -np.inf
+        for i in range(r, block, many):
+            rows.logits[i] = rows.x[i] + rows.base[i]
+            best = max(best, rows.logits[i])
+        for i in range(r, block, many):
+            rows.logits[i] -= best
 
 
 @part
@@ -130,7 +151,11 @@ def weigh(rows, alpha):
     many, block = rows.total.shape[0], rows.lead.shape[0]
     for i in range(block):
         rows.x[i] = alpha * rows.lead[i]
-    exponentials(rows.x, block, rows.odds, rows.bits, rows.floats)
+    if rows.base.shape[0] > 0:
+        _add_base(rows)
+        exponentials(rows.logits, block, rows.odds, rows.bits, rows.floats)
+    else:
+        exponentials(rows.x, block, rows.odds, rows.bits, rows.floats)
     for r in range(many):
         rows.total[r] = rows.mean[r] = rows.square[r] = 0.0
     for first in range(0, block, many):
@@ -271,34 +296,50 @@ def _climb(rows, few, few_scale, scale, prior, free, start, desk, out):
     _copy(found, out[2:])
 
 
+@part
+def rows_used(counts, used):
+    """Write the rows of which an action was taken, and return their number.
+
+    Args:
+        counts: float64[R, A], how often each action was taken.
+        used: int64[R], written.
+    """
+    size = 0
+    for row in range(counts.shape[0]):
+        for a in range(counts.shape[1]):
+            if counts[row, a] > 0.0:
+                used[size] = row
+                size += 1
+                break
+    return size
+
+
 @kernel
-def fit_machines(q, counts, most_rows, prior, free, start, out):
+def fit_machines(q, base, counts, most_rows, prior, free, start, out):
     """Write the expert that fits each machine best, a prior over experts counted.
 
     Args:
         q: float64[B, R, A], of each row's actions; -inf where there is no such action.
+        base: float64[B, R, A], what is added to alpha Q; or of no machine, where nothing is.
         counts: float64[B, R, A], how often each was taken.
         most_rows: where more rows than this count, only every so many are looked at.
-        prior: float64[8], of log alpha: centre, spread, least, most; of the lapse: the two
+        prior: float64[B, 8], of log alpha: centre, spread, least, most; of the lapse: the two
             numbers of its beta distribution; the log of the unit of alpha; and the lapse, where
             it is known.
         free: float64[2], 1 where log alpha and the lapse are to be fitted, else 0.
-        start: float64[2], log alpha and logit lapse where they are not, or to start from.
+        start: float64[B, 2], log alpha and logit lapse where they are not, or to start from.
         out: float64[B, 8], written: log alpha, logit lapse, the log likelihood there, its two
             slopes, and its curvatures by alpha, by both and by lapse.
     """
     used, desk = np.zeros(q.shape[1], dtype=np.int64), np.zeros((6, 6))
+    nothing = np.zeros((0, 0))
     for b in range(q.shape[0]):
-        size = 0
-        for row in range(q.shape[1]):
-            for a in range(q.shape[2]):
-                if counts[b, row, a] > 0.0:
-                    used[size] = row
-                    size += 1
-                    break
+        size = rows_used(counts[b], used)
         every = max((size + most_rows - 1) // most_rows, 1)
         chosen = used[:size:every]
         first = chosen[:: max(len(chosen) // SCANNED, 1)]
         few_scale, scale = size / max(len(first), 1), size / max(len(chosen), 1)
-        rows, few = gathered(q[b], counts[b], chosen), gathered(q[b], counts[b], first)
-        _climb(rows, few, few_scale, scale, prior, free, start, desk, out[b])
+        own = base[b] if base.shape[0] > 0 else nothing
+        rows = gathered(q[b], own, counts[b], chosen)
+        few = gathered(q[b], own, counts[b], first)
+        _climb(rows, few, few_scale, scale, prior[b], free, start[b], desk, out[b])

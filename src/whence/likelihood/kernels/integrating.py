@@ -13,13 +13,9 @@ import math
 import numpy as np
 
 from whence.likelihood.kernels.compiling import kernel, maker, part
-from whence.likelihood.kernels.constants import SMALLEST
-from whence.likelihood.kernels.fitting import gathered, weigh
+from whence.likelihood.kernels.constants import FARTHEST, SLANT, SMALLEST, WAIT
+from whence.likelihood.kernels.fitting import gathered, rows_used, weigh
 from whence.likelihood.kernels.functions import logarithms
-
-SLANT = 3.0  # deviations up to which lines follow the slant of a peak
-WAIT = 3  # places in a row that are left out before a line ends
-FARTHEST = 60.0  # of v, where a line ends in any case
 
 
 @part
@@ -146,7 +142,7 @@ def integrate_machines(q, counts, places, roots, beta, prior, free, spacing, cut
         places: float64[B, 2], the best log alpha and logit lapse, or what is known.
         roots: float64[B, 2, 2], of their covariance, lower triangular.
         beta: the power.
-        prior: float64[8], as `fit_machines` takes it.
+        prior: float64[8], as `fit_machines` takes it for each machine.
         free: float64[2], 1 where log alpha and the lapse are unknown, else 0.
         spacing: of the grid, in v.
         cut: nats below the highest value at which places are left out.
@@ -155,16 +151,10 @@ def integrate_machines(q, counts, places, roots, beta, prior, free, spacing, cut
         out: float64[B, 2], written: the logarithm, without the priors' constants, and how many
             places were looked at.
     """
-    used = np.zeros(q.shape[1], dtype=np.int64)
+    used, nothing = np.zeros(q.shape[1], dtype=np.int64), np.zeros((0, 0))
     for b in range(q.shape[0]):
-        size = 0
-        for row in range(q.shape[1]):
-            for a in range(q.shape[2]):
-                if counts[b, row, a] > 0.0:
-                    used[size] = row
-                    size += 1
-                    break
-        rows = gathered(q[b], counts[b], used[:size])
+        size = rows_used(counts[b], used)
+        rows = gathered(q[b], nothing, counts[b], used[:size])
         out[b, 0], out[b, 1] = _integral(
             rows, places[b], roots[b], beta, prior, free, spacing, cut, nodes
         )

@@ -165,7 +165,7 @@ def admit(number, b, machines, world, pack, x):
             least = endless if endless < least else least
             most = endless if endless > most else most
     for j in range(number * share, (number + 1) * share):
-        low[j] = least
+        low[j] = least + world.floor
         high[j] = most
         for k in range(WINDOW):
             weights[k * LANES + j] = 1.0 if k == 0 else 0.0

@@ -113,7 +113,11 @@ def _four_values(visited, world, x, length, lane, table):
 
 @part
 def _values(world, x, length, lane, out):
-    """Write the value of the best action in every state, for the machine state of a lane."""
+    """Write the value of every state, for the machine state of a lane."""
+    if world.soft:
+        for s in range(out.shape[0]):
+            out[s] = x[s * length + lane] / world.discount if world.discount > 0.0 else 0.0
+        return
     n_actions, width, offsets = world.n_actions, world.width, world.offsets
     successors, probabilities = world.successors, world.probabilities
     for s in range(out.shape[0]):

@@ -27,7 +27,7 @@ from whence.likelihood.kernels.reading import (
     read_out,
     sum_cells,
 )
-from whence.likelihood.kernels.sweeping import run_round
+from whence.likelihood.kernels.sweeping import run_round, sweep
 from whence.likelihood.kernels.tiling import run_tiled_round
 
 
@@ -57,12 +57,14 @@ def score_batch(start, stop, world, cells, machines, experts, room, results):
     waiting = start
     while True:
         x = pack.iterates[slot]
-        waiting = _seat(waiting, stop, world, cells, machines, experts, pack, desk, results, x)
+        waiting = take_seats(
+            waiting, stop, world, cells, machines, experts, pack, desk, results, x
+        )
         if waiting < 0:
             return
-        run_round(slot, world, pack)
+        run_round(slot, world, pack, sweep)
         slot = (slot + 1) % WINDOW
-        _settle(slot, pack.iterates[slot], world, cells, machines, experts, room, results)
+        settle(slot, pack.iterates[slot], world, cells, machines, experts, room, results)
 
 
 @lean_kernel
@@ -73,17 +75,19 @@ def score_tiled_batch(start, stop, world, cells, machines, experts, room, result
     slot = latest = np.int64(0)
     waiting = start
     while True:
-        waiting = _seat(waiting, stop, world, cells, machines, experts, pack, desk, results, x)
+        waiting = take_seats(
+            waiting, stop, world, cells, machines, experts, pack, desk, results, x
+        )
         if waiting < 0:
             return
         slot = (slot + 1) % WINDOW
-        run_tiled_round(latest, pack.changes[slot], world, pack)
+        run_tiled_round(latest, pack.changes[slot], world, pack, sweep)
         latest = (latest + 1) % (pack.window - 1)
-        _settle(slot, x, world, cells, machines, experts, room, results)
+        settle(slot, x, world, cells, machines, experts, room, results)
 
 
 @part
-def _seat(waiting, stop, world, cells, machines, experts, pack, desk, results, x):
+def take_seats(waiting, stop, world, cells, machines, experts, pack, desk, results, x):
     """Give free seats to machines; return the next one, or -1 where all are done."""
     seated = False
     for number in range(len(pack.seats)):
@@ -96,7 +100,7 @@ def _seat(waiting, stop, world, cells, machines, experts, pack, desk, results, x
 
 
 @part
-def _settle(slot, x, world, cells, machines, experts, room, results):
+def settle(slot, x, world, cells, machines, experts, room, results):
     """Prepare the next round of each machine, or read it out where it is done."""
     pack, fit, desk = room.pack, room.fit, room.desk
     most_rounds = (10_000 + 60.0 / (1.0 - world.discount)) / REPEAT  # plain sweeps do by then
@@ -115,15 +119,26 @@ def _settle(slot, x, world, cells, machines, experts, room, results):
 
 @part
 def _skip_unpaid(waiting, stop, world, cells, machines, experts, desk, results):
-    """Return the next machine that pays; one that never does finds all actions equally likely."""
-    while waiting < stop and not find_live(
-        machines.transitions[waiting], machines.rewards[waiting], machines.counts[waiting],
-        desk.live,
-    ):  # fmt: skip
+    """Return the next machine that pays; one that never does finds all actions equally likely.
+
+    Not so for a soft expert where states have more actions or fewer.
+    """
+    while waiting < stop and not _live(waiting, world, machines, desk):
         for e in range(experts.first[waiting], experts.first[waiting + 1]):
             results.log_likelihoods[e] = at_random(world.n_actions, cells)
         waiting += 1
     return waiting
+
+
+@part
+def _live(b, world, machines, desk):
+    """Mark the states of a machine that must be looked at; return how many."""
+    count = machines.counts[b]
+    if world.floor < 0.0:
+        for y in range(count):
+            desk.live[y] = True
+        return count
+    return find_live(machines.transitions[b], machines.rewards[b], count, desk.live)
 
 
 @part
@@ -148,7 +163,7 @@ def _goes_on(number, slot, tolerance, most_rounds, world, pack, fit, x):
 def _finish(b, number, world, cells, machines, experts, pack, x, desk, results):
     """Write what the solved machine of a seat says."""
     transitions, count = machines.transitions[b], machines.counts[b]
-    find_live(transitions, machines.rewards[b], count, desk.live)
+    _live(b, world, machines, desk)
     own = results.values[b : b + 1]
     read_out(number * pack.n, count, pack.length, world, x, cells.visited, desk.q, own)
     if results.q.shape[0] > 0:

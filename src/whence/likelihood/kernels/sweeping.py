@@ -21,7 +21,7 @@ from whence.likelihood.kernels.vectors import (
     times_plus,
 )
 
-_NONE, _ONE, _THREE, _FOUR = (
+NONE, ONE, THREE, FOUR = (
     np.int64(0),
     np.int64(1),
     np.int64(3),
@@ -82,6 +82,16 @@ def _best_of_four(at, blocks, c, places, ahead, aside, x):
 
 
 @part
+def _best(at, width, blocks, c, world, ahead, aside, x):
+    """Return the values of the best action in the world state `at`, times the discount."""
+    if width == 4:
+        return _best_of_four(at, blocks, c, world.places, ahead, aside, x)
+    return _best_of(
+        at, world.n_actions, width, blocks, c, world.offsets, world.successors, world.discounted, x
+    )
+
+
+@part
 def enter(at, label, entry, blocks, x, paid, targets):
     """Write what it is worth to enter a labelled state, from its own values."""
     own = np.uintp(at) * blocks * np.uintp(LANES)
@@ -92,29 +102,24 @@ def enter(at, label, entry, blocks, x, paid, targets):
 
 
 @part
-def _swept(begin, end, again, width, world, pack, x, step, moved, largest):
+def swept(begin, end, again, width, worth, world, pack, x, step, moved, largest):
     """Sweep once over the world states of a tile and all actions, in place.
 
+    `worth` says what a state is worth, from the values of what can follow it.
     The largest change of each lane is written to `largest`, and the changes of watched states
     to `moved`; `again`, they are added to what is there. All changes are added to `step`, unless
     that is empty.
     """
     blocks = np.uintp(pack.length // LANES)
-    n_actions, paid, targets = world.n_actions, pack.paid, pack.targets
-    offsets, successors, probabilities = world.offsets, world.successors, world.discounted
+    paid, targets = pack.paid, pack.targets
     labels, entries, watch = world.labels, world.entries, world.watch
-    places, ahead, aside = world.places, spread(world.shares[2]), spread(world.shares[3])
+    ahead, aside = spread(world.shares[2]), spread(world.shares[3])
     steps = step.shape[0] > 0
     most = spread(0.0)
     zero = spread(0.0)
     for s in range(begin, end):
         for c in range(blocks):
-            if width == 4:
-                best = _best_of_four(s, blocks, c, places, ahead, aside, x)
-            else:
-                best = _best_of(
-                    s, n_actions, width, blocks, c, offsets, successors, probabilities, x
-                )
+            best = worth(s, width, blocks, c, world, ahead, aside, x)
             row = np.uintp(s) * blocks + c
             change = minus(best, load(x, row))
             most = larger(most, larger(change, minus(zero, change)))
@@ -133,15 +138,15 @@ def _swept(begin, end, again, width, world, pack, x, step, moved, largest):
 
 @part
 def sweep(begin, end, again, world, pack, x, step, moved, largest):
-    """Do as `_swept` does, compiled for each width, and for four directions."""
+    """Do as `swept` does, compiled for each width, and for four directions."""
     if world.places.shape[0] > 0:
-        _swept(begin, end, again, _FOUR, world, pack, x, step, moved, largest)
+        swept(begin, end, again, FOUR, _best, world, pack, x, step, moved, largest)
     elif world.width == 1:
-        _swept(begin, end, again, _ONE, world, pack, x, step, moved, largest)
+        swept(begin, end, again, ONE, _best, world, pack, x, step, moved, largest)
     elif world.width == 3:
-        _swept(begin, end, again, _THREE, world, pack, x, step, moved, largest)
+        swept(begin, end, again, THREE, _best, world, pack, x, step, moved, largest)
     else:
-        _swept(begin, end, again, _NONE, world, pack, x, step, moved, largest)
+        swept(begin, end, again, NONE, _best, world, pack, x, step, moved, largest)
 
 
 @part
@@ -171,7 +176,7 @@ def _combine(latest, pack):
 
 
 @part
-def run_round(latest, world, pack):
+def run_round(latest, world, pack, sweep):
     """Combine the iterates and sweep REPEAT times over a world that is one tile.
 
     `largest` becomes the largest change of each lane in the last sweep.

@@ -6,7 +6,7 @@ import numpy as np
 
 from whence.likelihood.kernels.compiling import part
 from whence.likelihood.kernels.constants import LANES, LARGE_WINDOW, REPEAT, WINDOW
-from whence.likelihood.kernels.sweeping import enter, sweep
+from whence.likelihood.kernels.sweeping import enter
 from whence.likelihood.kernels.vectors import (
     larger,
     load,
@@ -62,7 +62,7 @@ def _move(begin, end, latest, world, pack):
 
 
 @part
-def run_tiled_round(latest, moved, world, pack):
+def run_tiled_round(latest, moved, world, pack, sweep):
     """Combine the iterates of a large world and sweep it REPEAT times, while tiles are cached.
 
     A tile is combined just before the first one that looks into it is swept, and swept again

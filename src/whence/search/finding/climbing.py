@@ -12,9 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Floats, Ints
+from whence.search.finding.goals import Goals
 from whence.search.finding.reducing import Tables
 from whence.search.machines import Machines
 from whence.search.neighbours import single_changes
+from whence.search.placing import FEW
 from whence.search.target import Chains, Target
 from whence.search.unknowns import Experts
 
@@ -70,15 +72,27 @@ def joined(parts: list[Scored]) -> Scored:
 
 
 class Scorer:
-    """Scores machines, and counts them."""
+    """Scores machines, and counts them.
 
-    def __init__(self, target: Target) -> None:
+    Attributes:
+        target: what they are scored by.
+        lists: what lists of `FEW` machines and more are scored by, however many of them were met.
+        goals: what the expert heads for, for words that follow it.
+        count: how many were scored.
+    """
+
+    def __init__(
+        self, target: Target, lists: Target | None = None, goals: Goals | None = None
+    ) -> None:
         self.target = target
+        self.lists = lists or target
+        self.goals = goals
         self.count = 0
 
     def score(self, machines: Machines, experts: Experts) -> Scored:
         """Return machines with their scores."""
-        chains: Chains = self.target.chains(machines, experts)
+        scored_by = self.lists if machines.size >= FEW else self.target
+        chains: Chains = scored_by.chains(machines, experts)
         self.count += machines.size
         return Scored(machines, experts, self.target.score(chains))
 
@@ -145,7 +159,7 @@ class Scorer:
 
     def _fitted_freely(self, given: Scored) -> Scored:
         best = given
-        for place in range(len(self.target.unknowns.discounts)):
+        for place in range(len(self.target.unknowns.places)):
             discount = np.full(given.machines.size, place, dtype=np.int64)
             tried = self.target.carrier.fitted(given.machines, given.experts, discount)
             best = better(best, self.score(given.machines, tried))
@@ -163,7 +177,7 @@ class Scorer:
             tries.append(experts._replace(alpha=np.full_like(experts.alpha, most)))
         for lapse in sorted({max(lapse, least) for lapse in LAPSES}):
             tries.append(experts._replace(lapse=np.full_like(experts.lapse, lapse)))
-        for place in range(len(known.discounts) if len(known.discounts) > 1 else 0):
+        for place in range(len(known.places) if len(known.places) > 1 else 0):
             tries.append(experts._replace(discount=np.full_like(experts.discount, place)))
         return tries
 

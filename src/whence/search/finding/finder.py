@@ -3,9 +3,11 @@
 It is a heuristic, and one that can be stopped and resumed after each of its turns. What it finds
 are starts for the chains, which weigh machines exactly.
 
-A turn anneals structures, or climbs from one machine, or tries every word on the machines of the
-beam, or climbs with a sharper expert, or tries words in pairs with single changes, or a second
-word after a first; always the first of these that is still due.
+A turn anneals structures, or climbs from one machine, or tries every word on the best machines of
+the beam, or climbs with a sharper expert, or tries every word on the best machine of some size, or
+words in pairs with single changes, or a second word after a first; always the first of these that
+is still due. The best machine of every size stays in the beam: a large machine that is wrong in
+many places may be further from the truth than a small one that is right as far as it goes.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from whence.search.finding.climbing import Scored, Scorer, better, joined, pairs
 from whence.search.finding.goals import Goals, find_goals
 from whence.search.finding.reducing import Tables, reduced
 from whence.search.finding.structures import Structure, anneal
-from whence.search.finding.words import candidates
+from whence.search.finding.tracing import beginnings, traced
+from whence.search.finding.words import by_word, candidates
 from whence.search.machines import Machines
 from whence.search.neighbours import single_changes
 from whence.search.space import Space
@@ -32,10 +35,12 @@ from whence.search.unknowns import Experts
 STRUCTURE_STATES = 6  # structures have up to so many states, or as many as a machine may have
 RESTARTS = 2
 STEPS = 20_000  # of annealing
+ANNEALED = 600  # histories of a structure
 BEAM = 5
 CLIMBED = 3  # machines of a turn that are climbed from
 FITTED = 24  # machines of a turn whose experts are fitted
-DEEP = 10  # changed machines that are changed again
+DEEP = 10  # changed machines that are changed again, ...
+EACH = 2  # and the best that each word makes
 NEAR = 40  # words and single changes that are tried in pairs
 LIGHT = 30.0  # nats that all single changes together must gain to be looked at again
 ROUGH = 1.0  # nats, the tolerance of scores while machines are being found
@@ -44,12 +49,14 @@ FIRST_FACTORS = (1.0, 0.25, 0.05)  # of the rationality that is known
 FIRST_ALPHAS = (3.0, 30.0, 300.0)
 FIRST_LAPSE = 0.01
 FRESH, EXPANDED, SHARPENED, PAIRED, DEEPENED = range(5)  # what was done with a machine
-LOOKED_AT = {  # how many machines of the beam, and how many at once
-    EXPANDED: (BEAM, BEAM),
-    SHARPENED: (3, 1),
-    PAIRED: (2, 1),
-    DEEPENED: (1, 1),
-}
+LOOKED_AT = (  # what is done, with how many machines of the beam, and with how many at once
+    (EXPANDED, 1, 1),
+    (EXPANDED, BEAM, BEAM),
+    (SHARPENED, 3, 1),
+    (EXPANDED, 64, 1),
+    (PAIRED, 2, 1),
+    (DEEPENED, 1, 1),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +67,7 @@ class Found:
         turns: made so far.
         scored: machines so far.
         over: whether nothing is left to do.
-        beam: the best machines so far, best first.
+        beam: the best machines so far, best first, and then the best of each other size.
         stage: int64[B], what was done with each.
         waiting: machines to climb from.
     """
@@ -78,11 +85,12 @@ class Finder:
 
     Attributes:
         target: machines of all sizes up to the largest, scored roughly.
+        lists: the same, for long lists of machines.
     """
 
-    def __init__(self, target: Target) -> None:
-        rough = tuple(posterior.to_tolerance(ROUGH) for posterior in target.posteriors)
-        self.target = replace(target, space=_all_sizes(target.space), posteriors=rough)
+    def __init__(self, target: Target, lists: Target | None = None) -> None:
+        self.target = _rough(target)
+        self.lists = self.target if lists is None or lists is target else _rough(lists)
 
     def init(self) -> Found:
         """Return a finder before its first turn."""
@@ -91,7 +99,7 @@ class Finder:
 
     def step(self, rng: np.random.Generator, found: Found) -> Found:
         """Take one turn."""
-        scorer = Scorer(self.target)
+        scorer = Scorer(self.target, self.lists, self.goals)
         if not found.turns:
             new = replace(found, waiting=self._starts(rng, scorer))
         elif found.waiting.score.size:
@@ -121,7 +129,8 @@ class Finder:
     def _starts(self, rng: np.random.Generator, scorer: Scorer) -> Scored:
         """Return structures of several sizes with pay in several places, the best of them."""
         space, known = self.target.space, self.target.unknowns
-        made = list(_structures(rng, self.goals, space))
+        made = list(_structures(rng, self.goals.fewer(ANNEALED), space))
+        made += beginnings(self.goals, space.m, space.largest, space.zero, len(space.levels))
         if not made:
             return self._nothing()
         machines, _ = reduced(made, space.zero, space.largest)
@@ -151,7 +160,15 @@ class Finder:
         tried = joined([LOOKS[stage](scorer, one) for one in ones]).first(FITTED)
         if not tried.score.size:
             return replace(found, stage=marks)
-        return replace(found, stage=marks, waiting=scorer.fitted(tried).first(CLIMBED))
+        fitted = scorer.fitted(tried)
+        kept = _kept(replace(found, stage=marks), fitted.rows(_of_sizes(fitted)), 0)
+        return replace(kept, waiting=fitted.first(CLIMBED))
+
+
+def _rough(target: Target) -> Target:
+    """Return a target of machines of all sizes up to the largest, scored roughly."""
+    posteriors = tuple(posterior.to_tolerance(ROUGH) for posterior in target.posteriors)
+    return replace(target, space=_all_sizes(target.space), posteriors=posteriors)
 
 
 def _all_sizes(space: Space) -> Space:
@@ -189,7 +206,7 @@ def _paid(structure: Structure, space: Space) -> Iterator[Tables]:
 
 def _due(stages: Ints) -> tuple[int, list[int]]:
     """Return what is to be done next, and with which machines of the beam."""
-    for stage, (most, together) in LOOKED_AT.items():
+    for stage, most, together in LOOKED_AT:
         rows = [row for row in range(min(most, len(stages))) if stages[row] < stage]
         if rows:
             return stage, rows[:together]
@@ -214,12 +231,29 @@ def _sharpened(scorer: Scorer, one: Scored) -> Scored:
     return scorer.fitted(scorer.climbed(scorer.at_one(one.machines, sharper)))
 
 
-def _kept(found: Found, new: Scored) -> Found:
-    """Return a finder with new machines in its beam, if they are good enough."""
+def _kept(found: Found, new: Scored, best: int = BEAM) -> Found:
+    """Return a finder with new machines in its beam, if they are good enough.
+
+    Args:
+        found: the finder.
+        new: some machines.
+        best: how many of them may be among the best; else they are the best of their sizes.
+    """
     every = joined([found.beam, new])
     marks = np.concatenate([found.stage, np.full(new.score.size, FRESH)])
-    rows = every.ranked(BEAM)
+    first = (every if best else found.beam).ranked(BEAM)
+    sizes = _of_sizes(every)
+    others = sizes[~np.isin(every.machines.n_states[sizes], every.machines.n_states[first])]
+    rows = np.concatenate([first, others])
     return replace(found, beam=every.rows(rows), stage=marks[rows])
+
+
+def _of_sizes(scored: Scored) -> Ints:
+    """Return the place of the best machine of each size, best first."""
+    order = np.argsort(-scored.score, kind="stable")
+    order = order[np.isfinite(scored.score[order])]
+    _, first = np.unique(scored.machines.n_states[order], return_index=True)
+    return np.asarray(order[np.sort(first)])
 
 
 def _expanded(scorer: Scorer, one: Scored) -> Scored:
@@ -230,9 +264,16 @@ def _expanded(scorer: Scorer, one: Scored) -> Scored:
 
 def _deepened(scorer: Scorer, one: Scored) -> Scored:
     """Return the best that a word makes of what a word, or a single change, made."""
-    near = scorer.at_one(single_changes(one.machines, scorer.target.space.levels), one.experts)
-    every = joined([_reduced(scorer, _words(scorer, one), one), near])
-    bases = every.rows(scorer.stepping(every, one, len(every.score))).first(DEEP)
+    space = scorer.target.space
+    n = int(one.machines.n_states[0])
+    base = one.machines.transitions[0, :n], one.machines.paid[0, :n]
+    near = scorer.at_one(single_changes(one.machines, space.levels), one.experts)
+    made = [
+        _reduced(scorer, tables, one) for tables in by_word(base, space.zero, len(space.levels))
+    ]
+    steps = [each.rows(scorer.stepping(each, one, len(each.score))) for each in (*made, near)]
+    bases = joined([joined(steps).first(DEEP), *(each.first(EACH) for each in steps)])
+    bases = bases.first(bases.score.size)
     found = [_expanded(scorer, bases.rows(np.array([row]))) for row in range(bases.score.size)]
     return joined([one, *found]).first(FITTED)
 
@@ -258,7 +299,10 @@ def _words(scorer: Scorer, one: Scored) -> list[Tables]:
     space = scorer.target.space
     n = int(one.machines.n_states[0])
     base = one.machines.transitions[0, :n], one.machines.paid[0, :n]
-    return candidates(base, space.zero, len(space.levels))
+    made = candidates(base, space.zero, len(space.levels))
+    if scorer.goals is not None:
+        made += traced(base, scorer.goals, space.largest, space.zero, len(space.levels))
+    return made
 
 
 def _reduced(scorer: Scorer, made: list[Tables], one: Scored) -> Scored:

@@ -24,7 +24,7 @@ from whence.model.mdp import LabeledMDP
 SHARPNESS = (2.0, 8.0, 32.0, 128.0, 512.0)  # pay that lies further ahead looks less sharp
 MOST_PAIRS = 120  # of labels; with more labels, single ones alone are goals
 EXACT = 1e-6  # of values, which are at most 1
-MOST_HISTORIES = 600  # of each world; those after which least was done are left out
+MOST_HISTORIES = 4_000  # of each world; those after which least was done are left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +36,23 @@ class Goals:
         parent: int64[H], the history that each one extends; worlds one after the other.
         symbol: int64[H], by which label; -1 where a world's histories begin.
         gain: float32[H, G K + 1], nats more than at random, goal by goal and in each by sharpness.
+        steps: int64[H], how many were taken at and after each history.
     """
 
     sets: tuple[tuple[int, ...], ...]
     parent: Ints
     symbol: Ints
     gain: npt.NDArray[np.float32]
+    steps: Ints
+
+    def fewer(self, most: int) -> Goals:
+        """Return the goals after the histories at and after which most was done."""
+        kept = _kept(self.steps, most)
+        place = np.cumsum(kept) - 1
+        return Goals(
+            self.sets, place[self.parent[kept]], self.symbol[kept], self.gain[kept],
+            self.steps[kept],
+        )  # fmt: skip
 
     def of_column(self, column: int) -> tuple[int, ...]:
         """Return the labels of a column of `gain`."""
@@ -54,11 +65,12 @@ def find_goals(posterior: Posterior, discount: float) -> Goals:
     pairs = list(combinations(range(m), 2))
     sets: list[tuple[int, ...]] = [(label,) for label in range(m)]
     sets += pairs if len(pairs) <= MOST_PAIRS else []
-    parents, symbols, gains = [], [], []
+    parents, symbols, gains, steps = [], [], [], []
     first = 0
     for number, (mdp, _) in enumerate(posterior.worlds):
         evidence, columns = posterior.evidence[number], posterior.columns(number)
-        kept = _kept(evidence)
+        kept = _kept(evidence.subtree_steps, MOST_HISTORIES)
+        steps.append(np.asarray(evidence.subtree_steps)[kept])
         place = np.cumsum(kept) - 1
         parents.append(place[evidence.parent[kept]] + first)
         symbol = evidence.symbol[kept]
@@ -66,19 +78,19 @@ def find_goals(posterior: Posterior, discount: float) -> Goals:
         gains.append(_gains(mdp, evidence, columns, sets, discount)[kept])
         first += int(kept.sum())
     return Goals(
-        (*sets, ()), np.concatenate(parents), np.concatenate(symbols), np.concatenate(gains)
+        (*sets, ()),
+        *(np.concatenate(each) for each in (parents, symbols, gains, steps)),
     )
 
 
-def _kept(evidence: Evidence) -> Bools:
+def _kept(steps: Ints, most: int) -> Bools:
     """Return bool[H]: the histories at and after which most was done.
 
     No history is left out of which a longer one is kept.
     """
-    steps = evidence.subtree_steps
-    if len(steps) <= MOST_HISTORIES:
+    if len(steps) <= most:
         return np.ones(len(steps), dtype=np.bool_)
-    return np.asarray(steps > np.partition(steps, -MOST_HISTORIES)[-MOST_HISTORIES])
+    return np.asarray(steps > np.partition(steps, -most)[-most])
 
 
 def _gains(

@@ -65,9 +65,9 @@ def _count(classes: Ints) -> int:
 
 def _distinct(machines: Machines) -> Ints:
     """Return the first place of each machine, ascending."""
-    size = machines.size
+    size, n, m = machines.transitions.shape
     rows = np.concatenate(
-        [machines.transitions.reshape(size, -1), machines.paid.reshape(size, -1)], axis=1
+        [table.reshape(size, n * m) for table in (machines.transitions, machines.paid)], axis=1
     )
     _, first = np.unique(rows, axis=0, return_index=True)
     return np.sort(first)

@@ -41,7 +41,13 @@ def candidates(machine: Tables, zero: int, levels: int) -> list[Tables]:
         zero: the place of the level 0.
         levels: how many there are.
     """
-    return [tables for word in WORDS for tables in word(machine, zero, levels)]
+    return [tables for made in by_word(machine, zero, levels) for tables in made]
+
+
+def by_word(machine: Tables, zero: int, levels: int) -> list[list[Tables]]:
+    """Return what each word makes of a machine; some make nothing of it."""
+    made = [list(word(machine, zero, levels)) for word in WORDS]
+    return [tables for tables in made if tables]
 
 
 def _arrows(machine: Tables, zero: int) -> list[tuple[int, int]]:
@@ -83,7 +89,7 @@ def _waiting(machine: Tables, waits: Bools, k: int, zero: int) -> Tables:
     return np.concatenate([before, targets + n]), np.concatenate([pays, paid])
 
 
-def _grown(machine: Tables, zero: int) -> tuple[Ints, Ints]:
+def grown(machine: Tables, zero: int) -> tuple[Ints, Ints]:
     """Return copies with one more state, which stays put."""
     targets, paid = machine
     n, m = targets.shape
@@ -93,18 +99,19 @@ def _grown(machine: Tables, zero: int) -> tuple[Ints, Ints]:
     )
 
 
-def _dead(machine: Tables, zero: int) -> Bools:
+def dead_states(machine: Tables, zero: int) -> Bools:
+    """Return bool[n]: the states from which nothing is paid any more."""
     return np.asarray(~can_pay(machine[0], (machine[1] != zero).astype(np.float64)))
 
 
 def _insert(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
     targets, paid = machine
     n, m = targets.shape
-    dead = _dead(machine, zero)
+    dead = dead_states(machine, zero)
     for y, s in _arrows(machine, zero):
         ends = dead[targets[y]] & (paid[y] == zero) & (targets[y] != y)
         for k in range(m):
-            new, pays = _grown(machine, zero)
+            new, pays = grown(machine, zero)
             new[n, ends] = targets[y, ends]
             new[n, k], pays[n, k] = targets[y, s], paid[y, s]
             new[y, s], pays[y, s] = n, zero
@@ -113,10 +120,10 @@ def _insert(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
 
 def _avoid(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
     n, m = machine[0].shape
-    ends = np.flatnonzero(_dead(machine, zero))
+    ends = np.flatnonzero(dead_states(machine, zero))
     for k in range(m):
         for y in (*range(n), None):
-            new, pays = _grown(machine, zero)
+            new, pays = grown(machine, zero)
             over = int(ends[0]) if len(ends) else n
             rows = slice(0, n) if y is None else slice(y, y + 1)
             new[rows, k], pays[rows, k] = over, zero
@@ -160,14 +167,14 @@ def _repeat(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
     n, _ = targets.shape
     pays = paid != zero
     yield np.where(pays, 0, targets), paid
-    new, more = _grown(machine, zero)
+    new, more = grown(machine, zero)
     new[:n] = np.where(pays, n, targets)
     yield new, more
-    dead = _dead(machine, zero)
+    dead = dead_states(machine, zero)
     yield np.where(dead[targets], 0, targets), paid
     for arrow in np.argwhere(pays):
         y, s = int(arrow[0]), int(arrow[1])
-        new, more = _grown(machine, zero)
+        new, more = grown(machine, zero)
         new[y, s] = n
         yield new, more
 
@@ -177,12 +184,12 @@ def _second(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
     targets, paid = machine
     n, m = targets.shape
     end = int(targets[tuple(np.argwhere(paid != zero)[0])])
-    dead = _dead(machine, zero)
+    dead = dead_states(machine, zero)
     for y in np.flatnonzero(~dead).tolist():
         lost = dead[targets[y]] & (paid[y] == zero) & (targets[y] != y)
         for k, s in permutations(range(m), 2):
             for level in (level for level in range(levels) if level != zero):
-                new, pays = _grown(machine, zero)
+                new, pays = grown(machine, zero)
                 other = lost & (np.arange(m) != k)
                 new[n, other] = targets[y, other]
                 new[y, k], pays[y, k] = n, zero
@@ -191,7 +198,7 @@ def _second(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
                 if y == 0:
                     for t in range(m):
                         if t not in (k, s):
-                            more, sums = _grown((new, pays), zero)
+                            more, sums = grown((new, pays), zero)
                             more[n + 1, other] = targets[y, other]
                             more[n, s], sums[n, s] = n + 1, zero
                             more[n + 1, t], sums[n + 1, t] = end, level
@@ -201,7 +208,7 @@ def _second(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
 def _undo(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
     targets, paid = machine
     m = targets.shape[1]
-    alive = ~_dead(machine, zero)
+    alive = ~dead_states(machine, zero)
     for k in range(m):
         new, pays = targets.copy(), paid.copy()
         new[alive, k] = 0
@@ -224,14 +231,14 @@ def _split(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
         for s in range(m):
             for target in range(n + 1):
                 if target != own[s]:
-                    new, pays = _grown(machine, zero)
+                    new, pays = grown(machine, zero)
                     new[n], pays[n] = own, paid[z]
                     new[x, r] = n
                     new[n, s] = target
                     yield new, pays
             for level in range(levels):
                 if level != paid[z, s]:
-                    new, pays = _grown(machine, zero)
+                    new, pays = grown(machine, zero)
                     new[n], pays[n] = own, paid[z]
                     new[x, r] = n
                     pays[n, s] = level
@@ -242,7 +249,7 @@ def _part(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
     """The arrow pays or not; or else nothing pays but what the new state can do."""
     targets, paid = machine
     n = len(targets)
-    dead = _dead(machine, zero)
+    dead = dead_states(machine, zero)
     arrows = _arrows(machine, zero)
     for x, r in arrows:
         z = int(targets[x, r])
@@ -252,7 +259,7 @@ def _part(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
         for s in doing:
             others = [k for k in doing if k != s]
             for lost, left in ((others, [s]), ([s], others)):
-                new, pays = _grown(machine, zero)
+                new, pays = grown(machine, zero)
                 new[n], pays[n] = own, paid[z]
                 new[x, r] = n
                 new[n, lost], pays[n, lost] = n, zero
@@ -276,7 +283,7 @@ def _later(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
             for s in range(m):
                 for level in range(levels):
                     if level != zero and level != paid[z, s]:
-                        new, pays = _grown(machine, zero)
+                        new, pays = grown(machine, zero)
                         new[n], pays[n] = np.where(targets[z] == z, n, targets[z]), paid[z]
                         new[x, r], pays[x, r] = n, zero
                         pays[n, s] = level
@@ -295,12 +302,12 @@ def _later(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
 def _both(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
     targets, paid = machine
     n, m = targets.shape
-    dead = _dead(machine, zero)
+    dead = dead_states(machine, zero)
     for y, s in _arrows(machine, zero):
         ends = dead[targets[y]] & (paid[y] == zero) & (targets[y] != y)
         for k in range(m):
             if k != s:
-                new, pays = _grown(_grown(machine, zero), zero)
+                new, pays = grown(grown(machine, zero), zero)
                 new[n, ends] = new[n + 1, ends] = targets[y, ends]
                 new[y, k], pays[y, k] = n, zero
                 new[y, s], pays[y, s] = n + 1, zero
@@ -313,13 +320,13 @@ def _order(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
     targets, paid = machine
     n, _ = targets.shape
     arrows = _arrows(machine, zero)
-    dead = _dead(machine, zero)
+    dead = dead_states(machine, zero)
     for y, s in arrows:
         x = int(targets[y, s])
         ends = dead[targets[y]] & (paid[y] == zero) & (targets[y] != y)
         for z, k in arrows:
             if z == x and x != y and k != s:
-                new, pays = _grown(machine, zero)
+                new, pays = grown(machine, zero)
                 new[n, ends] = targets[y, ends]
                 new[y, k], pays[y, k] = n, zero
                 new[n, s], pays[n, s] = targets[x, k], paid[x, k]

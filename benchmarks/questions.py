@@ -1,0 +1,216 @@
+"""How many questions until the true route is known? Simulated persons, four ways to ask.
+
+Tasks come from the prior on the worlds of coffee and multi coffee, and from the suite of growing
+tasks at five states. Few demonstrations are made and the machine is inferred; where the true route
+is below 50%, a simulated person is asked until it has 95%, at most 30 times,
+
+    best      what is expected to tell most for a second of the person's time,
+    random    any label sequence that the sample is split on, each as likely as another,
+    open      the first of the run's open questions, in their order,
+    more      for one more demonstration from the world's own starts.
+
+    python benchmarks/questions.py [--worlds coffee multi growing] [--tasks 40] [--wrong 0.1] \
+        [--ways best random open more] [--first 0] [--out FILE]
+
+One line a task and way; then medians, and with `--wrong` how many are right and the error rate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+import whence
+from whence.analysis.facts import Route
+from whence.analysis.plans import Plans
+from whence.ask import Answer, Person, Question, questions
+from whence.model.asking import standing
+from whence.paper.growing import KINDS, Growing, growing
+from whence.paper.worlds import World
+from whence.runs import inference
+from whence.runs.reweighing import weighed, worn
+
+MOST, SURE, BELOW = 30, 0.95, 0.5
+EPISODES, TRIES = 2, 400
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A world, what is wanted there, and how it is inferred."""
+
+    mdp: whence.LabeledMDP
+    truth: whence.RewardMachine
+    expert: whence.Expert
+    rewards: tuple[float, ...]
+    states: int
+    length: int
+
+
+def from_prior(world: World, rng: np.random.Generator) -> Task:
+    """Return a task of the prior in a paper's world."""
+    n, levels = world.task.n_states, world.rewards
+    tables = whence.Prior().sample(rng, n, len(world.mdp.alphabet), levels, 1)
+    truth = whence.RewardMachine(world.mdp.alphabet, tables[0][0], tables[1][0])
+    return Task(world.mdp, truth, world.expert, levels, n, 60)
+
+
+def task_of(name: str, number: int) -> Task:
+    """Return a task by its number."""
+    rng = np.random.default_rng([number, sum(name.encode())])
+    if name == "growing":
+        made = growing(Growing(KINDS[number % len(KINDS)], 5, 6, 16, seed=number))
+        return Task(made.mdp, made.task, made.expert, made.rewards, 5, made.length)
+    world = {"coffee": whence.worlds.coffee, "multi": whence.worlds.multi_coffee}[name]()
+    return from_prior(world, rng)
+
+
+def true_route(task: Task) -> object:
+    """Return the route of the truth, as an automaton."""
+    plans = Plans.of([task.mdp], task.mdp.alphabet, [task.truth], [task.expert.discount])
+    return plans.courses[0].moves
+
+
+def probability(run: whence.Run, moves: object) -> float:
+    """Return how probable the true route is."""
+    assert run.posterior is not None
+    found: tuple[Route, ...] = run.posterior.routes
+    return sum(route.probability for route in found if route.moves == moves)
+
+
+def begun(task: Task, number: int) -> whence.Run:
+    """Infer from few demonstrations."""
+    demos = whence.simulate(
+        task.mdp, task.truth, task.expert, episodes=EPISODES, length=task.length, seed=number
+    )
+    return whence.infer(
+        task.mdp, demos, states=task.states, expert=task.expert, rewards=task.rewards,
+        seed=number, threads=1, progress=False, precision=0.03,
+    )  # fmt: skip
+
+
+def best(run: whence.Run, rng: np.random.Generator) -> Question | None:
+    """Return what is expected to tell most for a second of a person's time."""
+    found = questions(run, about="route", most=1)
+    return found[0] if found else None
+
+
+def at_random(run: whence.Run, rng: np.random.Generator) -> Question | None:
+    """Return any label sequence that the sample is split on."""
+    found = questions(run, about="route", most=1000, kinds=("sequence",))
+    return found[int(rng.integers(len(found)))] if found else None
+
+
+def in_order(run: whence.Run, rng: np.random.Generator) -> Question | None:
+    """Return the first open question that was not asked."""
+    assert run.posterior is not None
+    known = {each.question.labels[0] for each in run.answers}
+    for each in whence.open_questions(run.posterior, expert=run.expert, most=len(known) + 1):
+        if each.labels not in known:
+            return Question(
+                "sequence", "", 0, 1, answers=tuple(run.rewards), labels=(each.labels,)
+            )
+    return None
+
+
+def one_more(run: whence.Run, rng: np.random.Generator) -> Question | None:
+    """Return a demonstration from where the world starts."""
+    mdp = run.job.pairs[0][0]
+    start = int(rng.choice(mdp.initial_states, p=mdp.initial_probabilities))
+    length = int(run.job.pairs[0][1].lengths.max())
+    return Question("demonstration", "", 0, 1, labels=((),), state=start, length=length)
+
+
+WAYS: dict[str, Callable[[whence.Run, np.random.Generator], Question | None]] = {
+    "best": best, "random": at_random, "open": in_order, "more": one_more,
+}  # fmt: skip
+
+
+def asked(
+    run: whence.Run, task: Task, way: str, wrong: float, number: int
+) -> tuple[int, float, whence.Run]:
+    """Ask until the true route is sure; return how often, how probable it is, and the run."""
+    person = Person(task.truth, task.expert, wrong, number)
+    rng = np.random.default_rng([number, list(WAYS).index(way)])
+    moves, basis = true_route(task), run
+    for count in range(MOST + 1):
+        chance = probability(run, moves)
+        if chance >= SURE or count == MOST:
+            return count, chance, run
+        question = WAYS[way](run, rng)
+        if question is None:
+            return MOST, chance, run
+        answer = Answer(str(count + 1), question, question.checked(person(run, question)))
+        run = weighed(basis, (*run.answers, answer))
+        if worn(run):
+            job = replace(run.job, answers=standing(run.answers))
+            run = basis = replace(inference.carried_out(job, 1, None), answers=run.answers)
+    raise AssertionError
+
+
+def tasks(name: str, first: int, count: int) -> Iterator[tuple[int, Task, whence.Run]]:
+    """Yield tasks whose true route few demonstrations leave below a half, with their runs."""
+    found = 0
+    for number in range(first, first + TRIES):
+        task = task_of(name, number)
+        if not true_route(task)[0]:  # type: ignore[index]
+            continue  # nothing is wanted, so that nothing can be shown
+        run = begun(task, number)
+        if run.posterior is not None and probability(run, true_route(task)) < BELOW:
+            found += 1
+            yield number, task, run
+            if found == count:
+                return
+
+
+def told(rows: list[dict[str, object]]) -> None:
+    """Print medians by world and way."""
+    for name in dict.fromkeys(str(row["world"]) for row in rows):
+        for way in dict.fromkeys(str(row["way"]) for row in rows):
+            some = [row for row in rows if (row["world"], row["way"]) == (name, way)]
+            counts = [float(row["questions"]) for row in some]  # type: ignore[arg-type]
+            right = sum(float(row["probability"]) >= SURE for row in some)  # type: ignore[arg-type]
+            rates = [float(row["error_rate"]) for row in some]  # type: ignore[arg-type]
+            print(
+                f"{name:8} {way:7} {len(some):3} tasks, median {np.median(counts):g} questions, "
+                f"{right} sure of the truth; error rate {np.mean(rates):.3f}"
+            )
+
+
+def main() -> None:
+    """Ask simulated persons, and count."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--worlds", nargs="+", default=["coffee", "multi", "growing"])
+    parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS))
+    parser.add_argument("--tasks", type=int, default=40)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--wrong", type=float, default=0.0)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    rows: list[dict[str, object]] = []
+    for name in options.worlds:
+        for number, task, run in tasks(name, options.first, options.tasks):
+            for way in options.ways:
+                began = time.process_time()
+                count, chance, after = asked(run, task, way, options.wrong, number)
+                rows.append(
+                    {"world": name, "task": number, "way": way, "questions": count,
+                     "before": probability(run, true_route(task)), "probability": chance,
+                     "error_rate": after.error_rate.mean, "wrong": options.wrong,
+                     "seconds": time.process_time() - began}
+                )  # fmt: skip
+                print(json.dumps(rows[-1]), flush=True)
+                if options.out is not None:
+                    with options.out.open("a") as file:
+                        file.write(json.dumps(rows[-1]) + "\n")
+    told(rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

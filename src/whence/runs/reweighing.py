@@ -1,0 +1,194 @@
+"""A run with answers: its draws are weighed by how likely each machine makes them.
+
+The draws of a *basis*, sampled with some answers in the target or with none, are multiplied by the
+likelihood of what was answered since, and divided by that of what was withdrawn. Whatever the
+order of answers, the weights follow from the basis and from those that stand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from whence._arrays import Floats
+from whence.analysis.certainty import arrow_certainty
+from whence.analysis.grouping import unique_machines
+from whence.analysis.questions import open_questions
+from whence.analysis.sample import PosteriorSample
+from whence.errors import ArgumentError
+from whence.likelihood.answers import AnswerTerm, beta_nodes
+from whence.likelihood.given import demonstrated
+from whence.likelihood.posterior import Posterior
+from whence.model.asking import Answer, standing
+from whence.model.episodes import Episode
+from whence.model.expert import BOLTZMANN, SOFT, Expert
+from whence.runs.result import Run
+from whence.search.draws import Draws
+
+WORN = 400.0  # effective draws, fewer than which the chains are asked for new ones
+LOST = 1e-3  # the share of machines that were not kept, up to which exact weights stay exact
+FEW = "after the answers, the sample is worth only"
+
+
+def with_answers(basis: Run, answers: Sequence[Answer], threads: int | None = None) -> Run:
+    """Return a run as some answers make it.
+
+    Args:
+        basis: sampled with `basis.job.answers` in the target.
+        answers: all that were given, those withdrawn among them.
+        threads: how many to use.
+    """
+    found = weighed(basis, answers)
+    return found if found.sampled is None else _told(found, threads)
+
+
+def weighed(basis: Run, answers: Sequence[Answer]) -> Run:
+    """Return a run with the draws and the sample that answers make, and all else of its basis."""
+    given = standing(answers)
+    before = {each.id for each in basis.job.answers}
+    if before == {each.id for each in given}:
+        return replace(basis, answers=tuple(answers), sampled=None)
+    draws = drawn_of(basis)
+    log_ratio = log_ratios(basis, given) / basis.temperature
+    if not np.isfinite(log_ratio[draws.weight > 0]).any():
+        raise ArgumentError(
+            "no machine of the sample can have produced this demonstration; give the expert a "
+            "finite alpha or a lapse above 0, or show something else"
+        )
+    weight = np.log(draws.weight, where=draws.weight > 0, out=np.full(draws.size, -np.inf))
+    weight = weight + log_ratio
+    weight = np.exp(weight - weight.max())
+    fresh = replace(
+        draws,
+        weight=weight / weight.sum(),
+        log_likelihood=draws.log_likelihood + log_ratio * basis.temperature,
+    )
+    job, alphabet = replace(basis.job, answers=given), sample_of(basis).alphabet
+    sample = PosteriorSample.from_draws(list(job.pairs), fresh, alphabet)
+    return replace(
+        basis, job=job, answers=tuple(answers), draws=fresh, posterior=sample, sampled=basis
+    )
+
+
+def log_ratios(basis: Run, given: Sequence[Answer]) -> Floats:
+    """Return float64[N]: by how much the draws' log likelihoods change, at temperature 1."""
+    draws, sample = drawn_of(basis), sample_of(basis)
+    first, owner = unique_machines(draws.transitions, draws.rewards)
+    tables = draws.transitions[first], draws.rewards[first]
+    old = basis.job.answers
+    after, before = AnswerTerm(given, sample.alphabet), AnswerTerm(old, sample.alphabet)
+    result = (after(*tables) - before(*tables))[owner]
+    known, now = {each.id for each in old}, {each.id for each in given}
+    result = result + _steps(basis, [each for each in given if each.id not in known])
+    return np.asarray(result - _steps(basis, [each for each in old if each.id not in now]))
+
+
+def worn(run: Run) -> bool:
+    """Return whether a run with answers should be sampled anew."""
+    basis, sample = run.sampled, run.posterior
+    if basis is None or sample is None or basis.draws is None:
+        return False
+    if not basis.draws.exact:
+        return not sample.ess >= WORN
+    return lost(run) > LOST
+
+
+def lost(run: Run) -> float:
+    """Return a bound of the mass, given the answers, of machines that an exact basis dropped."""
+    basis = run.sampled
+    assert basis is not None
+    assert basis.draws is not None
+    known = {each.id for each in basis.job.answers}
+    added = [each for each in run.job.answers if each.id not in known]
+    if len(added) != len(run.job.answers) - len(known):  # one was withdrawn
+        return 1.0
+    dropped = 0.0 if basis.exact is None else basis.exact.dropped
+    spoken = [each for each in added if not isinstance(each.value, Episode)]
+    nodes, log_weights = beta_nodes(len(spoken) // 2 + 2)
+    most = np.logaddexp.reduce(log_weights + len(spoken) * np.log1p(-nodes))
+    ratio = log_ratios(basis, run.job.answers) / basis.temperature
+    kept = np.logaddexp.reduce(np.log(np.maximum(basis.draws.weight, 1e-300)) + ratio)
+    return min(1.0, dropped * math.exp(min(float(most) / basis.temperature - float(kept), 700.0)))
+
+
+def _steps(basis: Run, some: Sequence[Answer]) -> Floats:
+    """Return float64[N]: the log likelihood of what some answers demonstrate."""
+    draws = drawn_of(basis)
+    result = np.zeros(draws.size)
+    if not any(isinstance(each.value, Episode) for each in some):
+        return result
+    shown = demonstrated(some, len(basis.job.pairs))
+    pairs = [(mdp, more) for (mdp, _), more in zip(basis.job.pairs, shown, strict=True)]
+    for soft, discount in sorted(set(zip(draws.softly, draws.discount.tolist(), strict=True))):
+        rows = (draws.discount == discount) & (draws.softly == soft)
+        kind = SOFT if soft else BOLTZMANN
+        expert = Expert(1.0, discount, kind=kind)
+        scorer = Posterior(pairs, expert=expert, rewards=basis.job.rewards)
+        result[rows] = scorer.log_likelihood(
+            draws.transitions[rows], draws.rewards[rows],
+            alpha=draws.alpha[rows], lapse=draws.lapse[rows],
+        )  # fmt: skip
+    return result
+
+
+def _told(run: Run, threads: int | None) -> Run:
+    """Return a run with all that follows from its new weights."""
+    problem = run.job.problem(threads, "cpu")
+    sample, draws = sample_of(run), drawn_of(run)
+    expert = _expert(sample, draws)
+    place = problem.unknowns.places.index((expert.kind, expert.discount))
+    posterior = problem.posteriors[place].of_expert(expert)
+    machine = sample.best
+    likelihood = posterior.finest(machine)
+    prior = float(posterior.log_prior(machine.transitions[None], machine.rewards[None])[0])
+    told = replace(
+        run,
+        best=machine,
+        score=likelihood / posterior.temperature + prior,
+        log_likelihood=likelihood,
+        log_prior=prior,
+        expert=expert,
+        certainty=arrow_certainty(posterior, machine, sample),
+        open_questions=open_questions(sample, expert=expert),
+        exact=None,
+        log_evidence={},
+    )
+    return replace(told, doubts=(*run.doubts, *_doubts(told)))
+
+
+def _doubts(run: Run) -> list[str]:
+    """Return, in words, whether the answers have worn a sample out."""
+    if not worn(run):
+        return []
+    if run.draws is not None and run.draws.exact:
+        return [f"{FEW} {1 - lost(run):.0%} of all machines"]
+    ess = 0.0 if run.posterior is None else run.posterior.ess
+    return [f"{FEW} {ess:.0f} independent draws"]
+
+
+def _expert(sample: PosteriorSample, draws: Draws) -> Expert:
+    """Return the expert of the likeliest draw of the heaviest class."""
+    score = np.where(sample.drawn.kind == 0, draws.log_likelihood + draws.log_prior, -np.inf)
+    at = int(np.argmax(score))
+    numbers = [float(of[at]) for of in (draws.alpha, draws.discount, draws.lapse)]
+    return Expert(numbers[0], numbers[1], numbers[2], SOFT if draws.softly[at] else BOLTZMANN)
+
+
+def sample_of(run: Run) -> PosteriorSample:
+    """Return the sample of a run, where its method gives one."""
+    if run.posterior is None:
+        raise ArgumentError(
+            f"method {run.method!r} gives no probabilities, so that answers cannot be weighed; "
+            "infer with method='tempering'"
+        )
+    return run.posterior
+
+
+def drawn_of(run: Run) -> Draws:
+    """Return the draws of a run, where its method makes some."""
+    sample_of(run)
+    assert run.draws is not None
+    return run.draws

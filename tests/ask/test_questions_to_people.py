@@ -1,0 +1,151 @@
+"""Questions to people: what is asked, in which order, and how answers are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+import pytest
+
+import whence
+from runs import small
+from whence.ask import Enough, Manner, Person, Prompt, Question, converse, questions
+from whence.ask.ways import execution
+from whence.errors import ArgumentError
+from whence.model.asking import KINDS
+
+TASK = whence.RewardMachine.from_arrows(["x -a-> y", "y -b/1-> x"], alphabet=("a", "b"))
+
+
+@cache
+def run() -> whence.Run:
+    """Return a run that leaves much open."""
+    mdp = small.world()
+    demos = small.demonstrations(mdp).subset([0])
+    return whence.infer(mdp, demos, states=2, expert=whence.Expert(3, 0.9), method="exhaustive")
+
+
+@pytest.mark.parametrize("about", ["route", "facts", "regret"])
+def test_the_most_informative_second_comes_first(about: str) -> None:
+    found = questions(run(), about=about, most=100)
+    rates = [each.rate for each in found]
+    assert rates == sorted(rates, reverse=True)
+    assert len({each.id for each in found}) == len(found)
+    for each in found:
+        assert each.gain > 0
+        assert each.text
+        assert each.settles
+        assert (each.error > 0) == (each.kind == "demonstration")
+        assert len(each.chances) == len(each.answers)
+        assert not each.answers or sum(each.chances) == pytest.approx(1)
+
+
+def test_every_kind_is_asked_and_times_are_the_askers() -> None:
+    for kind in KINDS:
+        assert {each.kind for each in questions(run(), kinds=(kind,))} == {kind}
+    quick = questions(run(), seconds={"demonstration": 1e-3, "label": 0.0})
+    assert quick[0].kind == "demonstration"
+
+
+def test_what_was_answered_is_not_asked_again() -> None:
+    first = questions(run(), kinds=("sequence",))[0]
+    after = run().answered(first, first.answers[0], refresh=False)
+    assert first.id not in {each.id for each in questions(after, most=1000)}
+
+
+def test_executions_read_just_what_is_asked_about() -> None:
+    mdp = small.world()
+    for question in questions(run(), kinds=("sequence", "preference"), most=20):
+        for word, way in zip(question.labels, question.executions, strict=True):
+            assert tuple(label for label in way.labels[1:] if label is not None) == word
+            pairs = zip(way.states, way.actions, way.states[1:], strict=False)
+            for state, action, after in pairs:
+                pair = state * mdp.n_actions + action
+                assert after in mdp.successors[mdp.offsets[pair] : mdp.offsets[pair + 1]]
+            assert way.states[0] in mdp.initial_states
+    assert execution([mdp], ["q"]) is None
+
+
+def test_a_simulated_person_leads_to_the_truth_and_is_found_to_err() -> None:
+    person = Person(TASK, whence.Expert(20, 0.9))
+    after = converse(run(), person, Manner(kinds=("sequence",), about="route", most=12))
+    assert after.posterior is not None
+    route = after.posterior.routes[0]
+    assert (route.text, route.probability > 0.9) == ("first `a`, then `b`, over and over", True)
+    often = Person(TASK, wrong=1.0)
+    wrong = converse(run(), often, Manner(kinds=("sequence",), most=6))
+    assert wrong.error_rate.mean > after.error_rate.mean
+
+
+def test_a_person_answers_as_the_machine_pays_and_is_wrong_as_often_as_said() -> None:
+    asked = Question("sequence", "?", 0, 1, answers=(0.0, 1.0), labels=(("a", "b"),))
+    assert Person(TASK)(run(), asked) == 1.0
+    assert Person(TASK, wrong=1.0)(run(), asked) == 0.0
+    some = [Person(TASK, wrong=0.3, seed=seed)(run(), asked) for seed in range(400)]
+    assert abs(np.mean(np.array(some) == 0.0) - 0.3) < 4 * np.sqrt(0.3 * 0.7 / 400)
+    with pytest.raises(ArgumentError, match="wrong is 2"):
+        Person(TASK, wrong=2)
+
+
+def typed(*lines: str) -> Prompt:
+    said: Iterator[str] = iter(lines)
+
+    def read(prompt: str) -> str:
+        try:
+            return next(said)
+        except StopIteration:
+            raise EOFError from None
+
+    return Prompt(lambda line: None, read)
+
+
+def test_people_answer_skip_and_stop() -> None:
+    level = questions(run(), kinds=("sequence",))[0]
+    assert typed("what?", " 1 ")(run(), level) == 1.0
+    assert typed("skip")(run(), level) is None
+    either = questions(run(), kinds=("preference",))[0]
+    assert typed("sec")(run(), either) == "second"
+    for ending in (typed("stop"), typed()):
+        with pytest.raises(Enough):
+            ending(run(), level)
+    skipped = converse(run(), typed("skip", "skip", "0"), Manner(kinds=("sequence",)))
+    ranked = questions(run(), kinds=("sequence",))
+    assert [each.question.id for each in skipped.answers] == [ranked[2].id]
+
+
+def test_people_walk_a_demonstration_and_take_steps_back() -> None:
+    show = questions(run(), kinds=("demonstration",))[0]
+    found = typed("fly", "r l undo", "right", "done")(run(), show)
+    assert isinstance(found, whence.Episode)
+    assert found.actions == (1, 1)
+    assert len(found.states) == 3
+    assert found.states[0] == show.state
+    assert found.history == show.labels[0]
+    assert len(run().answered(show, found, refresh=False).answers) == 1
+
+
+def test_arguments_are_checked() -> None:
+    for said, message in (
+        ({"kinds": ("guess",)}, "kind is 'guess'"),
+        ({"about": "love"}, "about is 'love'"),
+        ({"most": 0}, "most is 0"),
+        ({"seconds": {"sequence": 0}}, "seconds of a sequence are 0"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            questions(run(), **said)
+    with pytest.raises(ArgumentError, match="'annealing' gives no probabilities"):
+        questions(small.infer("annealing"))
+
+
+def test_nothing_is_asked_where_nothing_is_open() -> None:
+    steps = [(0, 0, 1, 1.0), (1, 0, 0, 1.0)]
+    mdp = whence.LabeledMDP.from_triples(
+        steps, states=2, actions=("go",), labels=[None, "a"], alphabet=("a",), initial=0
+    )
+    demos = whence.Demonstrations.from_episodes([([0, 1], [0])])
+    sure = whence.infer(mdp, demos, states=1, expert=whence.Expert(5, 0.9))
+    assert len(sure.posterior or ()) == 1
+    assert questions(sure) == ()
+    person = Person(sure.best)
+    assert converse(sure, person).answers == ()

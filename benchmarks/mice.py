@@ -73,7 +73,9 @@ def main() -> None:
     lengths = test.lengths
     print(f"{len(training)} windows to infer from, {len(test)} held out")
     told("chance", of_table(log_chances(mdp), test), lengths)
-    told("cloning by state", of_table(np.log(memoryless.cloned(mdp, training)), test), lengths)
+    with np.errstate(divide="ignore"):  # of actions that a state does not have
+        cloned = np.log(memoryless.cloned(mdp, training))
+    told("cloning by state", of_table(cloned, test), lengths)
     for n in given.states:
         began = time.process_time()
         small = n <= 2

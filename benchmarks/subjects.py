@@ -16,7 +16,7 @@ import argparse
 import numpy as np
 
 import whence
-from whence import Demonstrations, Expert, LabeledMDP, RewardMachine
+from whence import Demonstrations, Expert, LabeledMDP, LapsePrior, RewardMachine
 
 MAP = "slip: 0.1\nlabels: a b c\nstarts: S\nmap:\na..b\n....\n.S.c\n"
 DISCOUNT, SUBJECTS, EPISODES, LENGTH = 0.9, 20, 6, 25
@@ -29,12 +29,13 @@ def watched(mdp: LabeledMDP, part: str, seed: int) -> tuple[Demonstrations, list
     """Return demonstrations, the task of each subject, and the alpha of each."""
     rng = np.random.default_rng((1618, seed))
     alpha = np.exp(rng.uniform(*np.log(ALPHAS), SUBJECTS))
+    lapse = LapsePrior().sample(rng, SUBJECTS)
     task = [s % 2 if part == "two" else 0 for s in range(SUBJECTS)]
     episodes = []
     for s in range(SUBJECTS):
         wants = RewardMachine.from_arrows(TASKS[task[s]], alphabet=mdp.alphabet)
         own = whence.simulate(
-            mdp, wants, Expert(float(alpha[s]), DISCOUNT, 0.02),
+            mdp, wants, Expert(float(alpha[s]), DISCOUNT, float(lapse[s])),
             episodes=EPISODES, length=LENGTH, seed=int(rng.integers(2**31)),
         )  # fmt: skip
         episodes += [each._replace(subject=f"s{s}") for each in own]
@@ -50,9 +51,8 @@ def one(mdp: LabeledMDP, part: str, seed: int) -> tuple[bool, np.ndarray]:
     )  # fmt: skip
     assert run.groups is not None
     found = [each.group for each in run.groups.subjects]
-    right = len(run.groups.groups) == len(set(task)) and len(
-        set(zip(found, task, strict=True))
-    ) == len(set(task))
+    pairs = set(zip(found, task, strict=True))
+    right = len(run.groups.groups) == len(set(task)) == len(pairs)
     covered = [
         each.alpha.low <= true <= each.alpha.high
         for each, true in zip(run.groups.subjects, alpha, strict=True)
@@ -69,7 +69,10 @@ def main() -> None:
     given = parser.parse_args()
     mdp = LabeledMDP.from_map(MAP, source="map")
     for part in given.part or PARTS:
-        found = [one(mdp, part, given.first + at) for at in range(given.sets)]
+        found = []
+        for at in range(given.sets):
+            found.append(one(mdp, part, given.first + at))
+            print(f"{part} {at}: {found[-1][0]}, {found[-1][1].sum()} covered", flush=True)
         covered = np.concatenate([each for _, each in found])
         error = np.sqrt(0.95 * 0.05 / len(covered))
         print(

@@ -41,7 +41,10 @@ GROUPS = {
         "output", "states", "rewards", "start", "init", "fix", "available", "endings", "p_self",
         "p_zero", "sizes_prior", "temperature",
     ),
-    "The expert": ("expert_kind", "alpha", "discount", "lapse", "alpha_prior", "lapse_prior"),
+    "The expert": (
+        "expert_kind", "alpha", "discount", "lapse", "alpha_prior", "lapse_prior", "experts",
+        "tasks",
+    ),
     "A table's columns": (
         "column_episode", "column_step", "column_state", "column_action", "column_label",
         "column_ended", "gaps", "repair", "as_is",
@@ -97,6 +100,15 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--start", metavar="X,Y", help="Where the world's episodes start.")
 @available_option
 @endings_option
+@click.option(
+    "--experts",
+    default="shared",
+    show_default=True,
+    help="Or by-subject: an alpha and lapse each.",
+)
+@click.option(
+    "--tasks", default="1", show_default=True, help="Groups of subjects, such as 2 or 1-3."
+)
 @table_options
 @repair_options
 @click.option("--init", metavar="M", help="A machine to start from.")
@@ -214,6 +226,8 @@ def _arguments(
     init: str | None,
     fix: str | None,
     endings: str,
+    experts: str,
+    tasks: str,
     **settings: Any,
 ) -> dict[str, Any]:
     """Return the options as arguments of `infer`."""
@@ -238,7 +252,21 @@ def _arguments(
         "steps": steps,
         "minutes": minutes,
         "endings": endings,
+        "experts": experts,
+        "tasks": _tasks(tasks),
     }
+
+
+def _tasks(tasks: str) -> int | tuple[int, int]:
+    from whence.errors import ArgumentError
+
+    least, dash, most = tasks.partition("-")
+    if not (_digits(least) and (_digits(most) if dash else True)):
+        raise ArgumentError(
+            f"--tasks {tasks}: give how many groups of subjects there may be, such as 2, or a "
+            "range, such as 1-3"
+        )
+    return (int(least), int(most)) if dash else int(least)
 
 
 def _states(states: str | None, given: Any) -> int | tuple[int, int]:

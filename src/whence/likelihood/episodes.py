@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.likelihood.compiled import compiled_q
+from whence.likelihood.soft import expert_q
 from whence.likelihood.steps import machine_states
 from whence.model.checks import step_states
 from whence.model.demos import Demonstrations
@@ -107,11 +107,12 @@ def log_likelihood_by_episode(
 
 
 def _planner(expert: Expert) -> Expert:
-    """Return an expert that plans as this one does: alpha and lapse are for later."""
+    """Return an expert that plans as this one does, without what does not matter for that."""
+    if expert.is_soft:
+        return replace(expert, lapse=0.0)
     return Expert(1.0, expert.discount)
 
 
 def _values(found: Cells, expert: Expert) -> Floats:
     """Return float64[R, A], what actions are worth at each place."""
-    q = compiled_q(found.mdp, found.machine, expert.discount)
-    return np.asarray(q[found.memory, found.state])
+    return np.asarray(expert_q(found.mdp, found.machine, expert)[found.memory, found.state])

@@ -2,8 +2,9 @@
 
 Subjects are independent given the machine, so a machine is solved once for all of them. What one
 of them shows, as a function of log alpha and logit lapse, is integrated by the trapezoid rule on
-a box that holds all but e^-25 of it, found by zooming in; sums over alpha are kept apart, so that
-any prior over alpha can be put in later.
+boxes within each other, found by zooming in: what is outside of the widest is e^-25 of the
+largest, and nodes are close where most of it lies. Sums over alpha are kept apart, so that any
+prior over alpha can be put in later.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from whence.model.expert_prior import AlphaPrior, LapsePrior
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 
-ROUGH, FINE = (20, 14), (28, 20)  # nodes of log alpha and logit lapse
-CUT = 25.0  # nats below the largest that is left out
+ROUGH = (20, 14)  # nodes of log alpha and logit lapse, while zooming in
+CUTS = (25.0, 12.0, 5.0)  # nats below the largest that are left out of each box ...
+FINE = ((10, 8), (16, 12), (28, 20))  # ... and its nodes
 ROUNDS = 7
 SHRUNK = 0.7  # of its area, below which a box is looked at again
 LOGITS = (-16.0, 6.0)  # of the lapse
@@ -125,8 +127,11 @@ def profile(seen: Shown, alpha: Alpha, lapse: Lapse) -> Profile:
         found = seen.log_likelihood(np.exp(first), shares)
         return found, log_prior_of(alpha, first), _log_lapse(lapse, shares)
 
-    box = _zoomed(lambda nodes: _joint(*density(nodes)), edges)
-    nodes = _nodes(box, FINE)
+    box, parts = edges, []
+    for cut, sizes in zip(CUTS, FINE, strict=True):
+        box = _zoomed(lambda nodes: _joint(*density(nodes)), box, cut)
+        parts.append(_nodes(box, sizes))
+    nodes = _merged([part[0] for part in parts]), _merged([part[1] for part in parts])
     found, of_alpha, of_lapse = density(nodes)
     widths = _log_widths(nodes[0]), _log_widths(nodes[1])
     inner = np.logaddexp.reduce(found + of_lapse + widths[1], axis=1)
@@ -157,12 +162,12 @@ def _joint(found: Floats, of_alpha: Floats, of_lapse: Floats) -> Floats:
 Box = tuple[tuple[float, float], tuple[float, float]]
 
 
-def _zoomed(density: Callable[[tuple[Floats, Floats]], Floats], box: Box) -> Box:
-    """Return a box that holds all that matters of a density."""
+def _zoomed(density: Callable[[tuple[Floats, Floats]], Floats], box: Box, cut: float) -> Box:
+    """Return a box that holds all of a density but what is far below its largest value."""
     for _ in range(ROUNDS):
         nodes = _nodes(box, ROUGH)
         values = density(nodes)
-        inside = values >= values.max() - CUT
+        inside = values >= values.max() - cut
         smaller = (
             _span(nodes[0], inside.any(axis=1)),
             _span(nodes[1], inside.any(axis=0)),
@@ -192,10 +197,18 @@ def _nodes(box: Box, sizes: tuple[int, int]) -> tuple[Floats, Floats]:
     return first, second
 
 
+def _merged(parts: list[Floats]) -> Floats:
+    """Return the nodes of all boxes in order; one where there is one."""
+    if all(len(part) == 1 for part in parts):
+        return parts[0]
+    return np.sort(np.concatenate(parts))
+
+
 def _log_widths(nodes: Floats) -> Floats:
     """Return the log of the width that each node stands for; a lone one stands for itself."""
     if len(nodes) < 2:
         return np.zeros(len(nodes))
-    width = np.full(len(nodes), nodes[1] - nodes[0])
-    width[[0, -1]] /= 2
-    return np.asarray(np.log(width))
+    gaps = np.diff(nodes) / 2
+    width = np.append(gaps, 0.0) + np.append(0.0, gaps)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(width))

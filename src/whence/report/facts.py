@@ -22,6 +22,7 @@ from whence.report.html import (
     table,
 )
 from whence.report.study import Study
+from whence.report.subjects import subjects
 from whence.report.words import word
 
 TOP = 5
@@ -43,7 +44,10 @@ def facts(study: Study) -> Html:
             "sure anything is."
         )
         return section("facts", title, paragraph(text))
-    return section("facts", title, _stated(study), *_limits(study), *_routes(study), *_open(study))
+    return section(
+        "facts", title, _stated(study), subjects(study), *_limits(study), *_routes(study),
+        *_open(study),
+    )  # fmt: skip
 
 
 def _stated(study: Study) -> Html:

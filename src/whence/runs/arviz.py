@@ -19,7 +19,6 @@ from whence.likelihood.reference import endings_by_episode
 from whence.model.canonical import minimise_batch
 from whence.model.checks import step_labels
 from whence.model.demos import Demonstrations
-from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
 from whence.runs.job import Job
 from whence.search import diagnostics
@@ -159,18 +158,14 @@ def _episodes(job: Job, rows: Rows, tables: tuple[list[RewardMachine], Ints]) ->
     result = np.zeros((len(flat), sum(len(demos) for _, demos in job.pairs)))
     for number in np.unique(which[flat]).tolist():
         own = np.flatnonzero(which[flat] == number)
-        own = own[np.argsort(rows.draws.discount[flat[own]], kind="stable")]
-        experts = [expert_of(job, rows.draws, row) for row in flat[own].tolist()]
+        place = rows.draws.discount[flat[own]] + 2 * rows.draws.softly[flat[own]]
+        own = own[np.argsort(place, kind="stable")]  # those that plan alike, one after the other
+        experts = [rows.draws.expert(row) for row in flat[own].tolist()]
         found = log_likelihood_by_episode(job.pairs, machines[number], experts)
         if job.endings != "ignore":
             found = found + endings_by_episode(job.pairs, machines[number])
         result[own] = found
     return result.reshape(*rows.chosen.shape, -1)
-
-
-def expert_of(job: Job, draws: Draws, row: int) -> Expert:
-    """Return the expert of a draw."""
-    return Expert(float(draws.alpha[row]), float(draws.discount[row]), float(draws.lapse[row]))
 
 
 def _log_prior(job: Job, rows: Rows) -> Group:
@@ -202,7 +197,7 @@ def _predicted(
         [
             _shown(job, [
                 replicas.replica(
-                    place, machines[which[row]], expert_of(job, rows.draws, row), None, rng
+                    place, machines[which[row]], rows.draws.expert(row), None, rng
                 )
                 for place in places
             ])

@@ -228,21 +228,12 @@ def _drawn(
     if draws is None:
         return [(fitted.machine.over(alphabet), fitted.expert)] * count
     rows = rng.choice(draws.size, count, p=draws.weight / draws.weight.sum())
-    return [_drawn_pair(draws, alphabet, row, fitted.expert) for row in rows.tolist()]
-
-
-def _drawn_pair(
-    draws: Draws, alphabet: Sequence[str], row: int, like: Expert
-) -> tuple[RewardMachine, Expert]:
-    n = int(draws.n_states[row])
-    tables = draws.transitions[row, :n], draws.rewards[row, :n]
-    expert = replace(
-        like,
-        alpha=float(draws.alpha[row]),
-        discount=float(draws.discount[row]),
-        lapse=float(draws.lapse[row]),
-    )
-    return RewardMachine(alphabet, *tables), expert
+    found = []
+    for row in rows.tolist():
+        n = int(draws.n_states[row])
+        tables = draws.transitions[row, :n], draws.rewards[row, :n]
+        found.append((RewardMachine(alphabet, *tables), draws.expert(row)))
+    return found
 
 
 def _notes(half: Job, fitted: Fitted, test: Pairs, usable: Pairs) -> list[str]:

@@ -17,6 +17,7 @@ from whence.likelihood.engines import CPU
 from whence.likelihood.given import with_answers
 from whence.likelihood.posterior import Posterior, Worlds
 from whence.model.asking import Answer
+from whence.model.expert import BOLTZMANN
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
 from whence.model.product import checked_sharpness
@@ -186,6 +187,11 @@ def check_subjects(job: Job) -> None:
         raise ArgumentError(
             "experts='by-subject' and tasks read actions alone, at temperature 1; leave out "
             "endings and temperature"
+        )
+    if job.unknowns.kinds != (BOLTZMANN,):
+        raise ArgumentError(
+            "experts='by-subject' and tasks know Boltzmann-rational experts alone; leave out "
+            "expert_kind, or leave them out"
         )
 
 

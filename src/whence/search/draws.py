@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
-from whence.model.expert import BOLTZMANN, SOFT
+from whence.model.expert import BOLTZMANN, SOFT, Expert
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +48,15 @@ class Draws:
     def softly(self) -> Bools:
         """bool[N]: which experts plan softly."""
         return np.zeros(self.size, dtype=np.bool_) if self.soft is None else self.soft
+
+    def expert(self, row: int) -> Expert:
+        """Return the expert of a draw."""
+        return Expert(
+            float(self.alpha[row]),
+            float(self.discount[row]),
+            float(self.lapse[row]),
+            SOFT if self.softly[row] else BOLTZMANN,
+        )
 
     @property
     def kinds(self) -> dict[str, float]:

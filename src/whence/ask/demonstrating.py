@@ -19,7 +19,7 @@ from whence._arrays import Floats, Ints
 from whence.analysis.design import Acting, told_everywhere
 from whence.ask.belief import Belief
 from whence.ask.information import Aim, Estimate
-from whence.model.expert import Expert
+from whence.model.expert import BOLTZMANN, SOFT, Expert
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.model.product import restricted, with_blank
@@ -180,13 +180,14 @@ def _histories(targets: Ints) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def expert_of(known: Belief, k: int) -> Expert:
-    """Return the mean expert of the draws of a machine, at its discount."""
+    """Return the mean expert of the draws of a machine, at its discount, of the likelier kind."""
     drawn = known.drawn == k
     weight = known.draws.weight[drawn]
     weight = weight / weight.sum()
     alpha, lapse = (float(weight @ column[drawn]) for column in
                     (known.draws.alpha, known.draws.lapse))  # fmt: skip
-    return Expert(alpha, float(known.draws.discount[drawn][0]), lapse)
+    kind = SOFT if weight @ known.draws.softly[drawn] > 0.5 else BOLTZMANN
+    return Expert(alpha, float(known.draws.discount[drawn][0]), lapse, kind)
 
 
 def _machine(known: Belief, k: int) -> RewardMachine:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.likelihood.compiled import compiled_q
+from whence.likelihood.soft import expert_q
 from whence.likelihood.steps import machine_states
 from whence.model.checks import step_states
 from whence.model.demos import Demonstrations
@@ -107,11 +107,11 @@ def log_likelihood_by_episode(
 
 
 def _planner(expert: Expert) -> Expert:
-    """Return an expert that plans as this one does: alpha and lapse are for later."""
-    return Expert(1.0, expert.discount)
+    """Return an expert that plans as this one does: what it does not plan with is for later."""
+    return Expert(expert.alpha if expert.is_soft else 1.0, expert.discount, kind=expert.kind)
 
 
 def _values(found: Cells, expert: Expert) -> Floats:
     """Return float64[R, A], what actions are worth at each place."""
-    q = compiled_q(found.mdp, found.machine, expert.discount)
+    q = expert_q(found.mdp, found.machine, expert)
     return np.asarray(q[found.memory, found.state])

@@ -19,7 +19,7 @@ from whence.likelihood.reference import endings_by_episode
 from whence.model.canonical import minimise_batch
 from whence.model.checks import step_labels
 from whence.model.demos import Demonstrations
-from whence.model.expert import Expert
+from whence.model.expert import BOLTZMANN, SOFT, Expert
 from whence.model.machine import RewardMachine
 from whence.runs.job import Job
 from whence.search import diagnostics
@@ -170,7 +170,9 @@ def _episodes(job: Job, rows: Rows, tables: tuple[list[RewardMachine], Ints]) ->
 
 def expert_of(job: Job, draws: Draws, row: int) -> Expert:
     """Return the expert of a draw."""
-    return Expert(float(draws.alpha[row]), float(draws.discount[row]), float(draws.lapse[row]))
+    kind = SOFT if draws.softly[row] else BOLTZMANN
+    numbers = draws.alpha[row], draws.discount[row], draws.lapse[row]
+    return Expert(float(numbers[0]), float(numbers[1]), float(numbers[2]), kind)
 
 
 def _log_prior(job: Job, rows: Rows) -> Group:

@@ -16,6 +16,7 @@ from whence.likelihood.engines import CPU
 from whence.likelihood.given import with_answers
 from whence.likelihood.posterior import Posterior, Worlds
 from whence.model.asking import Answer
+from whence.model.expert import BOLTZMANN, SOFT
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
 from whence.model.product import checked_sharpness
@@ -179,6 +180,12 @@ def check_subjects(job: Job) -> None:
         raise ArgumentError(
             "experts='by-subject' and tasks read actions alone, at temperature 1; leave out "
             "endings and temperature"
+        )
+    if job.unknowns.kinds != (BOLTZMANN,):
+        raise ArgumentError(
+            f"expert_kind is {'infer' if len(job.unknowns.kinds) > 1 else SOFT}, and subjects are "
+            "told apart as Boltzmann experts alone; leave out expert_kind, or "
+            "experts='by-subject' and tasks"
         )
 
 

@@ -8,6 +8,7 @@ within the time allowed counts as failed.
     python benchmarks/growing_tasks.py --states 5-6 --tasks 20 --seed 7000 -o found.json
     python benchmarks/growing_tasks.py --states 10-12 --symbols 12 --tasks 10 --minutes 6
     python benchmarks/growing_tasks.py --states 5-6 --unknown     only the rewards are said
+    python benchmarks/growing_tasks.py --states 12 --symbols 12 --device cuda --threads 2
 """
 
 from __future__ import annotations
@@ -76,7 +77,13 @@ def polished(world: World, posterior: Posterior, states: range) -> float:
     return float(scorer.climbed(scorer.at_one(start, expert)).score[0])
 
 
-def attempt(asked: Growing, minutes: float, unknown: bool) -> dict[str, object]:
+def attempt(
+    asked: Growing,
+    minutes: float,
+    unknown: bool,
+    device: str = "cpu",
+    threads: int | None = None,
+) -> dict[str, object]:
     """Search for one task; say whether, when and after how many machines it was found."""
     world = growing(asked)
     demos = world.demonstrations(asked.seed)
@@ -96,7 +103,7 @@ def attempt(asked: Growing, minutes: float, unknown: bool) -> dict[str, object]:
         infer(
             world.mdp, demos, states=(1, n + 1) if unknown else n,
             expert=None if unknown else world.expert, rewards=world.rewards, seed=asked.seed,
-            minutes=minutes, on_event=on_event,
+            minutes=minutes, on_event=on_event, device=device, threads=threads,
         )  # fmt: skip
         found = False
     except ReachedError:
@@ -127,12 +134,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7000)
     parser.add_argument("--minutes", type=float, default=3.0)
     parser.add_argument("--unknown", action="store_true")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--threads", type=int)
     parser.add_argument("-o", "--output", type=Path)
     asked = parser.parse_args()
     low, _, high = asked.states.partition("-")
     rows = []
     for task in drawn(asked.seed, asked.tasks, (int(low), int(high or low)), asked.symbols):
-        rows.append(attempt(task, asked.minutes, asked.unknown))
+        rows.append(attempt(task, asked.minutes, asked.unknown, asked.device, asked.threads))
         print(rows[-1], flush=True)
         if asked.output:
             asked.output.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

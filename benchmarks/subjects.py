@@ -50,9 +50,9 @@ def one(mdp: LabeledMDP, part: str, seed: int) -> tuple[bool, np.ndarray]:
     )  # fmt: skip
     assert run.groups is not None
     found = [each.group for each in run.groups.subjects]
-    right = len(run.groups.groups) == len(set(task)) and len(set(zip(found, task))) == len(
-        set(task)
-    )
+    right = len(run.groups.groups) == len(set(task)) and len(
+        set(zip(found, task, strict=True))
+    ) == len(set(task))
     covered = [
         each.alpha.low <= true <= each.alpha.high
         for each, true in zip(run.groups.subjects, alpha, strict=True)

@@ -20,7 +20,7 @@ def test_import_and_help_load_neither_numba_nor_optional_packages() -> None:
         "try: whence.cli.run(['--help'])\n"
         "except SystemExit: pass\n"
         "extras = {'arviz', 'minari', 'gymnasium', 'pandas', 'polars', 'pyarrow'}\n"
-        "extras |= {'resvg_py', 'scipy', 'xarray'}\n"
+        "extras |= {'resvg_py', 'scipy', 'starlette', 'uvicorn', 'xarray'}\n"
         "print(sorted(({'numba', 'rich'} | extras) & set(sys.modules)))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -23,7 +23,7 @@ ROOMS = tuple(path.name for path in (ROOT / "src" / "whence").iterdir() if path.
 PLACE = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS + ROOMS)})/[\w./-]*\w")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 SHELL = re.compile(r"^```(?:sh|console|bash)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-MODULES = ("ask", "envs", "report", "worlds")
+MODULES = ("ask", "envs", "report", "studio", "worlds")
 
 
 def _text(page: Path) -> str:

@@ -2,7 +2,7 @@
 
 import warnings
 
-from whence import ask, envs, report, worlds
+from whence import ask, envs, report, studio, worlds
 from whence._files import __version__
 from whence.analysis.certainty import Certainty, arrow_certainty
 from whence.analysis.facts import Fact, Route
@@ -74,6 +74,7 @@ __all__ = [
     "report",
     "resume",
     "simulate",
+    "studio",
     "worlds",
 ]
 

@@ -70,5 +70,9 @@ class DeviceError(WhenceError):
     """A graphics card that is not there, is full, or does not answer."""
 
 
+class WorkerError(WhenceError):
+    """A worker that is gone, does not fit, or cannot be reached."""
+
+
 class WhenceWarning(UserWarning):
     """Something legal that is probably not meant."""

@@ -13,8 +13,7 @@ import whence
 from runs import small
 from whence.runs import times, watching
 from whence.runs.display import Pace, line
-from whence.runs.searching import next_look
-from whence.search.sampling import _due
+from whence.search.sampling import _due, next_look
 
 
 def _told(step: int, seconds: float, **more: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pytest
 
 from whence import Expert, Posterior
 from whence._arrays import Floats
-from whence.search import annealing, ladder, tempering
+from whence.search import adapting, annealing, ladder, tempering
 from whence.search.settings import Annealing
 
 
@@ -92,9 +92,9 @@ def test_tempering_with_impossible_machines() -> None:
 
 
 def test_how_far_scores_lie_apart() -> None:
-    assert tempering.apart(np.array([-3.0, -1.0, -7.5])) == 6.5
-    assert tempering.apart(np.array([-np.inf, -np.inf])) == 0.0
-    assert tempering.apart(np.array([-np.inf, 0.0])) == np.inf
+    assert adapting.apart(np.array([-3.0, -1.0, -7.5])) == 6.5
+    assert adapting.apart(np.array([-np.inf, -np.inf])) == 0.0
+    assert adapting.apart(np.array([-np.inf, 0.0])) == np.inf
 
 
 def test_rungs_are_geometric_and_never_fall_together() -> None:

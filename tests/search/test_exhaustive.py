@@ -12,7 +12,7 @@ from whence import Demonstrations, Exhaustive, Expert, LabeledMDP, Posterior, Pr
 from whence.errors import ArgumentError
 from whence.likelihood import reference
 from whence.model.canonical import minimise_batch
-from whence.search import exhaustive
+from whence.search import batches
 from whence.search.draws import Draws
 from whence.search.enumeration import Enumeration
 from whence.search.problem import checked_sizes
@@ -100,32 +100,30 @@ def _posterior() -> Posterior:
     return Posterior(mdp, demos, expert=EXPERT, prior=PRIOR, threads=1)
 
 
-def _finished(
-    state: exhaustive.State, settings: Exhaustive, most: int = 10**9
-) -> exhaustive.State:
+def _finished(state: batches.State, settings: Exhaustive, most: int = 10**9) -> batches.State:
     target = _posterior()
     while not state.complete and state.step < most:
-        state, _ = exhaustive.step(state, target, settings)
+        state, _ = batches.step(state, target, settings)
     return state
 
 
-def _same(a: exhaustive.State, b: exhaustive.State) -> bool:
+def _same(a: batches.State, b: batches.State) -> bool:
     equal = [
         getattr(a.kept, field.name).tobytes() == getattr(b.kept, field.name).tobytes()
-        for field in fields(exhaustive.Kept)
+        for field in fields(batches.Kept)
     ]
     return all(equal) and a.log_dropped.tobytes() == b.log_dropped.tobytes()
 
 
 def test_a_state_is_all_that_the_next_step_needs() -> None:
     settings = Exhaustive(batch=50, nats=3, keep=40)
-    start = exhaustive.init(_posterior(), range(1, 4), settings)
+    start = batches.init(_posterior(), range(1, 4), settings)
     unbroken = _finished(start, settings)
     half = _finished(start, settings, most=100)
     assert 0 < half.position < half.space.total
-    again = exhaustive.State(
+    again = batches.State(
         half.step, half.position, Enumeration(range(1, 4), 2, (0.0, 1.0)),
-        exhaustive.Kept(*(getattr(half.kept, f.name).copy() for f in fields(exhaustive.Kept))),
+        batches.Kept(*(getattr(half.kept, f.name).copy() for f in fields(batches.Kept))),
         half.log_dropped.copy(),
     )  # fmt: skip
     assert _same(_finished(again, settings), unbroken)

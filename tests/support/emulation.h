@@ -67,6 +67,21 @@ static unsigned __ballot_sync(unsigned mask, bool yes) {
 
 static void __syncwarp() { warp::meet(0xffffffffu, 0); }
 
+static int __popc(unsigned bits) { return __builtin_popcount(bits); }
+
+static int __double2hiint(double x) {
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (int)(bits >> 32);
+}
+
+static double __hiloint2double(int high, int low) {
+    int64_t bits = (int64_t)high << 32 | (uint32_t)low;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 template <class T> static T atomicAdd(T *at, T more) {
     T old = *at;
     *at += more;

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOMS = (
     "model", "drawing", "io", "likelihood", "planning", "envs", "search", "analysis", "runs",
-    "ask", "report", "paper", "cli",
+    "ask", "report", "paper", "studio", "cli",
 )  # fmt: skip
 FACES = ("", "__main__", "worlds")  # the names that users import; these stand above all rooms
 CONVENIENCES = "model.conveniences"  # what gives models their methods may look upward

@@ -15,8 +15,9 @@ from functools import cached_property
 import numpy as np
 
 from whence._arrays import Bools, Floats, Ints, frozen_own
-from whence.analysis.heading import Goal, agent, judged, values_of, worth
-from whence.analysis.routes import Course, course
+from whence.analysis.heading import Goal, judged, values_of, worth
+from whence.analysis.remembering import COURSES
+from whence.analysis.routes import Course
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.search.diagnostics import by_ladder, ess, evenness
@@ -79,10 +80,7 @@ class Plans:
         """Work out the plans of machines, each with its discount."""
         goals = _goals(machines, discounts)
         values = values_of(worlds, alphabet, goals)
-        courses = tuple(
-            course(agent(worlds, alphabet, goal, own))
-            for goal, own in zip(goals, values, strict=True)
-        )
+        courses = COURSES.of(worlds, alphabet, goals, values)
         return cls(tuple(worlds), alphabet, tuple(machines), tuple(discounts), values, courses)
 
     def __len__(self) -> int:

@@ -30,6 +30,8 @@ STORY = (
     "resume",
     "status",
     "ask",
+    "sweep",
+    "studio",
     "report",
     "evaluate",
     "show",

@@ -222,3 +222,12 @@ def printable(text: str) -> str:
     return "".join(
         c if unicodedata.category(c) not in ("Cc", "Cf", "Cs") else ascii(c)[1:-1] for c in text
     )
+
+
+def workers_option(function: Callable[P, R]) -> Callable[P, R]:
+    """Give a command `--workers`."""
+    return click.option(
+        "--workers",
+        metavar="N",
+        help="Processes to use, or a Dask scheduler, tls://node1:8786.  [default: this one]",
+    )(function)

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from whence import io as formats
 from whence.cli._console import Output, typed
 from whence.cli._inputs import SPOKEN, Setting, demonstrations, setting, start_of
@@ -18,15 +16,14 @@ from whence.io.guessing import guessed
 from whence.io.rough import Examined, Problem, examined
 from whence.io.tables import ColumnNames
 from whence.io.tables import demonstrations as demonstrations_of
-from whence.model.checks import step_states
 from whence.model.demos import Demonstrations
+from whence.model.estimation import likely_available
 from whence.model.mdp import LabeledMDP
 
 if TYPE_CHECKING:
     from whence.runs.result import Run
 
 REPORT, MINUTES = "report.html", 2.0
-LEFT, SHARE = 3, 0.75  # times the actions that a state must be left; of the actions, those shown
 STATES = "1-4"  # of a machine, where nothing else is said about a log
 
 
@@ -84,19 +81,6 @@ def read(
     if start is not None:
         mdp = mdp.with_initial(start_of(mdp, start))
     return Setting(mdp, None, coverage), demos
-
-
-def likely_available(demos: Demonstrations) -> str:
-    """Return `seen` where states that were left often show few of all actions, else `all`.
-
-    Where an expert lapses now and then, a state that was left three times as often as there are
-    actions shows most of those that it has.
-    """
-    n_actions = len(demos.action_names or ()) or int(demos.actions.max(initial=0)) + 1
-    taken = np.zeros((int(demos.states.max(initial=0)) + 1, n_actions), dtype=np.int64)
-    np.add.at(taken, (demos.states[step_states(demos)], demos.actions), 1)
-    often = taken[taken.sum(axis=1) >= LEFT * n_actions]
-    return "seen" if len(often) and float((often > 0).mean()) < SHARE else "all"
 
 
 def _chosen(found: Examined, repair: bool, out: Output) -> Table:

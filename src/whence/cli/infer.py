@@ -15,6 +15,7 @@ from whence.cli._console import (
     repair_options,
     table_options,
     typed,
+    workers_option,
 )
 from whence.cli._grouped import grouped
 
@@ -45,7 +46,7 @@ GROUPS = {
         "column_episode", "column_step", "column_state", "column_action", "column_label",
         "column_ended", "gaps", "repair", "as_is",
     ),
-    "How long": ("precision", "steps", "minutes", "threads", "device", "checkpoint"),
+    "How long": ("precision", "steps", "minutes", "threads", "workers", "device", "checkpoint"),
     "The search": ("method", "seed", "ladders", "rungs", "limit"),
     "The paper's method, --method annealing": ("preset", *ANNEALING),
 }  # fmt: skip
@@ -90,6 +91,7 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--steps", type=int, help="Most steps to make.  [default: the method's]")
 @click.option("--minutes", type=float, help="Stop after this many minutes.")
 @click.option("--threads", type=int, help="[default: all cores]")
+@workers_option
 @click.option("--device", default="cpu", show_default=True, help="Or cuda: a graphics card.")
 @click.option("--checkpoint", type=float, help="Seconds between checkpoints.  [default: 10]")
 @click.option("--start", metavar="X,Y", help="Where the world's episodes start.")
@@ -113,6 +115,7 @@ def command(
     output: str,
     start: str | None,
     threads: int | None,
+    workers: str | None,
     device: str,
     checkpoint: float | None,
     out: Output,
@@ -129,13 +132,14 @@ def command(
         from whence.cli import _findings as findings
         from whence.runs.inference import infer
         from whence.runs.keeper import check_free
+        from whence.runs.workers import opened
 
         check_free(output)
         given, seen = _read(world, demos, start, said, out)
         asked = _arguments(given, **said)
     if said["rewards"] is None and given.built_in is None:
         out.note("machines may pay 0 or 1, since no other rewards were named: --rewards 0,1,2")
-    with watching(out) as show:
+    with watching(out) as show, opened(workers) as executor:
         run = infer(
             given.mdp,
             seen,
@@ -146,6 +150,7 @@ def command(
             checkpoint=checkpoint,
             threads=threads,
             device=device,
+            executor=executor,
             on_event=show,
         )
     findings.show(out, run, output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from whence.cli._console import Output, output_options
+from whence.cli._console import Output, output_options, workers_option
 
 
 @click.command("resume")
@@ -16,6 +16,7 @@ from whence.cli._console import Output, output_options
 )
 @click.option("--checkpoint", type=float, help="Seconds between checkpoints.  [default: 10]")
 @click.option("--threads", type=int, help="[default: all cores]")
+@workers_option
 @output_options
 def command(
     run: str,
@@ -24,14 +25,16 @@ def command(
     copies: bool,
     checkpoint: float | None,
     threads: int | None,
+    workers: str | None,
     out: Output,
 ) -> None:
     """Go on with RUN, to exactly the result of a run that was never stopped."""
     from whence.cli import _findings as findings
     from whence.cli._live import watching
     from whence.runs.resuming import resume
+    from whence.runs.workers import opened
 
-    with watching(out) as show:
+    with watching(out) as show, opened(workers) as executor:
         found = resume(
             run,
             steps=steps,
@@ -39,6 +42,7 @@ def command(
             copies=copies,
             checkpoint=checkpoint,
             threads=threads,
+            executor=executor,
             on_event=show,
         )
     findings.tell(out, found, run)

@@ -64,8 +64,13 @@ def machine_bytes(machine: RewardMachine, name: str) -> bytes:
 
 def load_world(path: str | os.PathLike[str]) -> LabeledMDP:
     """Read a world in the format that the ending names."""
-    module = _reader(path, "world")
-    return module.loads(files.read_bytes(path), str(path))  # type: ignore[no-any-return]
+    _reader(path, "world")  # a name without a known ending is refused unread
+    return read_world(files.read_bytes(path), str(path))
+
+
+def read_world(data: bytes, name: str) -> LabeledMDP:
+    """Return the world that a file's content stands for; its name says in which format."""
+    return _reader(name, "world").loads(data, name)  # type: ignore[no-any-return]
 
 
 def save_world(mdp: LabeledMDP, path: str | os.PathLike[str]) -> None:
@@ -82,8 +87,13 @@ def save_world(mdp: LabeledMDP, path: str | os.PathLike[str]) -> None:
 
 def load_demonstrations(path: str | os.PathLike[str], mdp: LabeledMDP | None) -> Demonstrations:
     """Read demonstrations in the format that the ending names."""
-    module = _reader(path, "demos")
-    return module.loads(files.read_bytes(path), str(path), mdp)  # type: ignore[no-any-return]
+    _reader(path, "demos")
+    return read_demonstrations(files.read_bytes(path), str(path), mdp)
+
+
+def read_demonstrations(data: bytes, name: str, mdp: LabeledMDP | None) -> Demonstrations:
+    """Return the demonstrations of a file's content; its name says in which format."""
+    return _reader(name, "demos").loads(data, name, mdp)  # type: ignore[no-any-return]
 
 
 def save_demonstrations(
@@ -101,8 +111,14 @@ def demonstrations_format(path: str | os.PathLike[str]) -> str:
 
 def load_table(path: str | os.PathLike[str]) -> Table:
     """Read the cells of a table in the format that the ending names."""
-    module = _tables()[_format_of(path, _endings(_tables()), "table")]
-    return module.read(files.read_bytes(path), str(path))  # type: ignore[no-any-return]
+    _format_of(path, _endings(_tables()), "table")
+    return read_table(files.read_bytes(path), str(path))
+
+
+def read_table(data: bytes, name: str) -> Table:
+    """Return the cells of a table's content; its name says in which format."""
+    module = _tables()[_format_of(name, _endings(_tables()), "table")]
+    return module.read(data, name)  # type: ignore[no-any-return]
 
 
 def is_table(path: str | os.PathLike[str]) -> bool:

@@ -218,6 +218,18 @@ class Posterior:
         result.tolerance = positive(tolerance, "tolerance")
         return result
 
+    def on_cores(self) -> Posterior:
+        """Return the same posterior, scored by the cores; it remembers nothing yet."""
+        result = copy(self)
+        result.device = CPU
+        result.stats = Stats()
+        result._remembered = {}
+        result.engines = [
+            engine_for(engine.mdp, engine.evidence, engine.discount, engine.threads)
+            for engine in self.engines
+        ]
+        return result
+
     def in_worlds(self, worlds: Sequence[LabeledMDP]) -> Posterior:
         """Return the same posterior with other worlds behind the same demonstrations."""
         pairs = [(mdp, demos) for mdp, (_, demos) in zip(worlds, self.worlds, strict=True)]

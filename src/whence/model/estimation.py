@@ -29,6 +29,7 @@ from whence.model.mdp import LabeledMDP
 SMOOTHING = 0.1
 AVAILABLE = ("all", "seen")  # which actions a state has
 LEFT_A_ACTION = 3  # times, for each action there is, that a state is left to tell which it has
+FEW_SHOWN = 0.75  # of all actions: a state that shows fewer probably lacks the others
 SHOWN = 5
 ADVICE = "give labels={state: symbol}"
 END = "end"  # the state after the end, where nothing is read
@@ -88,6 +89,19 @@ def estimate(
         unavailable=_not_taken(demos, n_states, action_names) if available == "seen" else None,
         source=demos.source,
     )
+
+
+def likely_available(demos: Demonstrations) -> str:
+    """Return `seen` where states that were left often show few of all actions, else `all`.
+
+    Where an expert lapses now and then, a state that was left three times as often as there are
+    actions shows most of those that it has.
+    """
+    n_actions = len(demos.action_names or ()) or int(demos.actions.max(initial=0)) + 1
+    taken = np.zeros((int(demos.states.max(initial=0)) + 1, n_actions), dtype=np.int64)
+    np.add.at(taken, (demos.states[step_states(demos)], demos.actions), 1)
+    often = taken[taken.sum(axis=1) >= LEFT_A_ACTION * n_actions]
+    return "seen" if len(often) and float((often > 0).mean()) < FEW_SHOWN else "all"
 
 
 def _over(demos: Demonstrations) -> Ints:

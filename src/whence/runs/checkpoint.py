@@ -24,9 +24,9 @@ from whence.runs.walk import Walk
 from whence.search.method import Row
 from whence.search.tape import Tape
 
-TAG = "whence/checkpoint/4"
+TAG = "whence/checkpoint/5"
 READ = tuple(
-    f"whence/checkpoint/{number}" for number in range(1, 5)
+    f"whence/checkpoint/{number}" for number in range(1, 6)
 )  # what older ones lack is filled in
 NAME = "checkpoint.npz"
 STEPS = "steps"
@@ -55,7 +55,7 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
     """What a checkpoint says beside the arrays of the state.
 
     Attributes:
-        format: `whence/checkpoint/2`.
+        format: `whence/checkpoint/5`.
         job: what the run was asked to do, as in the manifest.
         settings: the method's, as extended.
         minutes: the limit, as extended.
@@ -161,7 +161,7 @@ def restored(folder: Path, found: Found, fresh: Walk) -> Walk:
         place = files.own(folder, f"{STEPS}/{_plain(part.file, source)}")
         inside = _part(place, part)
         record = fresh.method.recorded(fresh.state)
-        for name, like, blocks in (("rows", _ROW, rows), ("records", record, records)):
+        for name, like, blocks in (("rows", ROW, rows), ("records", record, records)):
             if any(key.startswith(f"{name}.") for key in inside):
                 blocks.append(filled(like, inside, name, str(place), stacked=True))
     for block in (None, *records):
@@ -179,7 +179,9 @@ def _upgraded(fields: arrays.Arrays, fresh: Walk) -> arrays.Arrays:
     In `whence/checkpoint/1` annealing kept rewards in the place of their levels, beside the
     scores, and did not repeat the expert, which is filled in from the job. Up to
     `whence/checkpoint/2` there was no finder, and rounds of the warm-up were all of one length;
-    up to `whence/checkpoint/3` there was no census, and such runs go on without.
+    up to `whence/checkpoint/3` there was no census, and such runs go on without. Up to
+    `whence/checkpoint/4` all ladders shared a stream and finders took turns, and batches of an
+    enumeration were not thinned by themselves; such runs go on like that.
     """
     result = dict(fields)
     if "state.current.rewards" in fields:
@@ -193,7 +195,6 @@ def _upgraded(fields: arrays.Arrays, fresh: Walk) -> arrays.Arrays:
             result[f"{part}.machines.n_states"] = sizes
             result |= flattened(fresh.state.best.experts, f"{part}.experts")
     if "state.replica" in fields and "state.round" not in fields:
-        result |= flattened(fresh.state.seeking, "state.seeking")
         result["state.seeking.ladder"] = np.array(len(result["state.replica"]))
         result["state.round"] = np.array(fresh.state.round)
         result["state.turn"] = result["state.step"] + fresh.state.round
@@ -201,6 +202,33 @@ def _upgraded(fields: arrays.Arrays, fresh: Walk) -> arrays.Arrays:
         for name in ("census", "weighed", "alone", "drawn"):
             result |= flattened(getattr(fresh.state, name), f"state.{name}")
         result["state.weighed"] = np.array(-1)
+    if "state.replica" in fields and "state.common" not in fields:
+        result |= _with_a_common_stream(result, fresh)
+    if "state.log_dropped" in fields and "state.thinned" not in fields:
+        result["state.thinned"] = np.array(False)
+    return result
+
+
+def _with_a_common_stream(fields: arrays.Arrays, fresh: Walk) -> arrays.Arrays:
+    """Return what a run of tempering lacks whose ladders share a stream."""
+    ladders = len(fields["state.replica"])
+    tiled = {
+        name: np.tile(fields[name], (ladders, 1))
+        for name in ("state.tried", "state.made")
+        if name in fields
+    }
+    result = tiled | {"state.ladder": np.arange(ladders), "state.common": np.array(True)}
+    now = int(fields.get("state.seeking.ladder", np.array(ladders)))
+    result |= flattened(fresh.state.seeking, "state.seeking")
+    result["state.seeking.heard"] = np.array(now >= ladders)
+    for place in range(ladders):
+        result[f"state.seeking.found.{place}.over"] = np.array(place < now)
+    if "state.seeking.scored" in fields:
+        result["state.seeking.found.0.scored"] = fields["state.seeking.scored"]
+        own = f"state.seeking.found.{min(now, ladders - 1)}."
+        for name, value in fields.items():
+            if name.startswith("state.seeking.found.") and now < ladders:
+                result[own + name.removeprefix("state.seeking.found.")] = value
     return result
 
 
@@ -237,6 +265,8 @@ def filled(like: T, fields: arrays.Arrays, name: str, source: str, *, stacked: b
     }
     if dataclasses.is_dataclass(like) and not isinstance(like, type):
         return dataclasses.replace(like, **parts)
+    if type(like) is tuple:
+        return tuple(parts.values())  # type: ignore[return-value]
     return type(like)(**parts) if parts else like
 
 
@@ -245,7 +275,7 @@ def generator_document(rng: np.random.Generator) -> dict[str, Any]:
     return {key: _words(part) for key, part in rng.bit_generator.state.items()}
 
 
-_ROW = Row(np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_))
+ROW = Row(np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_))
 _CURE = "restore the run from a copy, or start it again with whence infer"
 
 
@@ -253,6 +283,8 @@ def _parts(value: Any) -> list[tuple[str, Any]]:
     """Return the parts of a tree that hold arrays or numbers, by name."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         pairs = [(each.name, getattr(value, each.name)) for each in dataclasses.fields(value)]
+    elif type(value) is tuple and value and all(map(dataclasses.is_dataclass, value)):
+        pairs = [(str(place), part) for place, part in enumerate(value)]
     else:
         pairs = list(value._asdict().items()) if hasattr(value, "_asdict") else []
     leaves = np.ndarray | bool | int | float

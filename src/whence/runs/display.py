@@ -96,6 +96,8 @@ def line(document: dict[str, Any], pace: Pace) -> str:
     ]
     if "round_trips" in document:
         parts.append(_ladders(document))
+    if document.get("workers"):
+        parts.append(_workers(document)[0][1])
     return "inferring: " + ", ".join(parts)
 
 
@@ -120,7 +122,7 @@ def picture(document: dict[str, Any], drawing: str | None, pace: Pace) -> Render
     facts.add_row("best score", "none yet" if score is None else f"{score:,.2f}")
     rate = "" if pace.rate is None else f", {pace.rate:,.0f}/s"
     facts.add_row("scored", f"{document['evaluations']:,} machines{rate}")
-    for name, value in _facts(document):
+    for name, value in (*_facts(document), *_workers(document)):
         facts.add_row(name, value)
     shown = [] if drawing is None else [Text(""), Text(drawing), Text("")]
     return Group(head, *shown, facts)
@@ -149,6 +151,23 @@ def _facts(document: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     if rates:
         rows.append(("swap rates", f"{_bars(rates)}  lowest {min(rates):.0%}"))
+    return rows
+
+
+def _workers(document: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return who works, how fast each is, and what went wrong and was mended."""
+    workers = document.get("workers") or {}
+    if not workers:
+        return []
+    rates = [each["steps_per_second"] for each in workers.values()]
+    units = sum(each["units"] for each in workers.values())
+    pace = f"{min(rates):,.3g}" if len(rates) == 1 else f"{min(rates):,.3g} to {max(rates):,.3g}"
+    sent = (document.get("bytes_sent") or 0) + (document.get("bytes_received") or 0)
+    rows = [("workers", f"{len(workers)} workers, {pace} steps/s each, {units} units done")]
+    rows.append(("sent", f"{sent / max(units, 1) / 1000:,.1f} kB a unit, there and back"))
+    mended = document.get("mended") or []
+    if mended:
+        rows.append(("mended", f"{len(mended)}, the last: {mended[-1]}"))
     return rows
 
 

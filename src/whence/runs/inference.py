@@ -21,6 +21,7 @@ from whence.model.mdp import LabeledMDP
 from whence.model.prior import Prior, checked_levels
 from whence.planning.simulation import checked_seed
 from whence.runs import events, keeper, signals, watching
+from whence.runs.crew import Crew, checked_executor
 from whence.runs.events import OnEvent
 from whence.runs.job import (
     SHARED,
@@ -73,6 +74,7 @@ def infer(
     tasks: int | range | tuple[int, int] = 1,
     threads: int | None = None,
     device: str = CPU,
+    executor: Any = None,
     folder: str | os.PathLike[str] | None = None,
     checkpoint: float | None = None,
     on_event: OnEvent | None = None,
@@ -118,6 +120,9 @@ def infer(
             least and the most: see `run.groups`.
         threads: how many to use; all cores by default. The result does not depend on it.
         device: what scores machines: `cpu`, or `cuda`, a graphics card (needs `whence[cuda]`).
+        executor: who does the work: anything with `submit` as in `concurrent.futures`, such as a
+            process pool or a Dask client; this process by default. The result does not depend on
+            it, and workers on which it would are refused.
         folder: a new folder to keep the run in, so that it survives a kill: see `resume`.
         checkpoint: seconds between two checkpoints in the folder; 10 by default.
         on_event: called with an `Event` as the run begins, a few times a second, and at its end.
@@ -157,12 +162,14 @@ def infer(
         tasks=checked_tasks(tasks),
     )
     check_subjects(job)
+    checked_executor(executor)
+    _check_card(executor, device)
     if folder is not None:
         keeper.check_free(folder)
     with watching.telling(progress, on_event) as tell:
         return carried_out(
             job, checked_threads(threads), tell, folder,
-            lambda where: keeper.created(where, job, names, command, checkpoint),
+            lambda where: keeper.created(where, job, names, command, checkpoint), executor,
         )  # fmt: skip
 
 
@@ -172,6 +179,7 @@ def carried_out(
     on_event: OnEvent | None,
     folder: str | os.PathLike[str] | None = None,
     created: Callable[[str | os.PathLike[str]], AbstractContextManager[Keeper]] | None = None,
+    executor: Any = None,
 ) -> Run:
     """Search, from the first step to the last, and keep it in a folder where one is named.
 
@@ -181,16 +189,26 @@ def carried_out(
         on_event: called with each `Event`.
         folder: where to keep the run.
         created: makes that folder, and holds it.
+        executor: who does the work; this process where it is None.
     """
     began = time.perf_counter()
     problem = job.problem(threads)
     walk = Walk.start(job, problem)
     walk.seconds = time.perf_counter() - began
+    crew = None if executor is None else Crew(executor, job, threads)
     if folder is None:
-        return finished(Search(job, problem, walk, on_event=on_event), events.STARTED)
+        return finished(Search(job, problem, walk, None, on_event, crew=crew), events.STARTED)
     made = keeper.created(folder, job, None, None, None) if created is None else created(folder)
     with made as kept, signals.caught() as stop:
-        return finished(Search(job, problem, walk, kept, on_event, stop), events.STARTED)
+        return finished(Search(job, problem, walk, kept, on_event, stop, crew), events.STARTED)
+
+
+def _check_card(executor: Any, device: str) -> None:
+    if executor is not None and device != CPU:
+        raise ArgumentError(
+            f"device is {device!r} and there is an executor; a card works in this process: leave "
+            "one of them out"
+        )
 
 
 def _prior(prior: Prior | None, sizes: float | Sequence[float] | None) -> Prior:

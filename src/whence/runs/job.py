@@ -22,6 +22,7 @@ from whence.model.prior import Prior, checked_levels
 from whence.model.product import checked_sharpness
 from whence.search.method import Method
 from whence.search.methods import method
+from whence.search.placing import FEW
 from whence.search.problem import Problem
 from whence.search.unknowns import Unknowns
 
@@ -113,14 +114,20 @@ class Job:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What could be asked for, but was not, in words."""
+        """What could be asked for, but was not, and what was asked for in vain, in words."""
+        found = []
         over = [demos.ended is not None and (demos.ended == 1).any() for _, demos in self.pairs]
-        if self.endings != IGNORE or not any(over):
-            return ()
-        return (
-            "the demonstrations say which episodes ended because the task was over, and that was "
-            'ignored; endings="task" (--endings task) learns from it',
-        )
+        if self.endings == IGNORE and any(over):
+            found.append(
+                "the demonstrations say which episodes ended because the task was over, and that "
+                'was ignored; endings="task" (--endings task) learns from it'
+            )
+        if self.device != CPU and self.method != "exhaustive" and self.settings.at_once < FEW:
+            found.append(
+                f"the cores scored the {self.settings.at_once} chains, the card only lists of "
+                f"machines: steps of fewer than {FEW} machines take it longer"
+            )
+        return tuple(found)
 
     def _check_sharpness(self, unknown: Unknowns) -> None:
         """Refuse a prior over alpha that may ask for more than floating point has."""

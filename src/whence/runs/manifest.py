@@ -186,6 +186,35 @@ def job_document(job: Job) -> dict[str, Any]:
     }
 
 
+def parcel(job: Job) -> dict[str, Any]:
+    """Return all of a job, worlds and demonstrations among it, for another process."""
+    return {
+        "job": msgspec.json.encode(job_document(job)),
+        "pairs": pairs_parcel(job.pairs),
+    }
+
+
+def unparcelled(parcel: dict[str, Any]) -> Job:
+    """Return the job of a parcel."""
+    return _job(msgspec.json.decode(parcel["job"]), pairs_of(parcel["pairs"]))
+
+
+def pairs_parcel(pairs: Worlds) -> list[tuple[str, bytes, str, bytes]]:
+    """Return worlds and demonstrations as bytes, each with its format."""
+    return [(*_world(mdp), *_demos(demos)) for mdp, demos in pairs]
+
+
+def pairs_of(parcel: list[tuple[str, bytes, str, bytes]]) -> Worlds:
+    """Return the worlds and demonstrations of a parcel."""
+    worlds = {"npz": world_npz.loads, "json": world_json.loads}
+    demonstrations = {"npz": demos_npz.loads, "jsonl": demos_jsonl.loads}
+    pairs = []
+    for world_ending, world, demos_ending, demos in parcel:
+        mdp = worlds[world_ending](world, "the world")
+        pairs.append((mdp, demonstrations[demos_ending](demos, "the demonstrations", mdp)))
+    return pairs
+
+
 def settings_of(name: str, document: dict[str, Any]) -> Any:
     """Return the settings of a method from JSON."""
     usual = {"precision": ANY_PRECISION} if name == "tempering" else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from whence.errors import ArgumentError, DeviceError, FormatError, MissingExtraError
 from whence.likelihood.engines import CPU
@@ -12,6 +13,7 @@ from whence.runs import answers, events, keeper, manifest, signals, watching
 from whence.runs import checkpoint as checkpoints
 from whence.runs import folder as results
 from whence.runs.answers import Ledger
+from whence.runs.crew import Crew, checked_executor
 from whence.runs.events import OnEvent
 from whence.runs.job import Job, checked_threads
 from whence.runs.keeper import Keeper
@@ -31,6 +33,7 @@ def resume(
     copies: bool = False,
     checkpoint: float | None = None,
     threads: int | None = None,
+    executor: Any = None,
     on_event: OnEvent | None = None,
     progress: bool | None = None,
 ) -> Run:
@@ -45,10 +48,13 @@ def resume(
         copies: go on with the run's copies, even if the files that they were made from changed.
         checkpoint: seconds between two checkpoints.
         threads: how many to use.
+        executor: who does the work; see `infer`. It need not be what the run began with.
         on_event: called with each `Event`.
         progress: whether to show how it goes; see `infer`.
     """
-    run = _resumed(Path(folder), steps, minutes, copies, checkpoint, threads, on_event, progress)
+    run = _resumed(
+        Path(folder), steps, minutes, copies, checkpoint, threads, executor, on_event, progress
+    )
     return _with_answers(run, Path(folder), threads)
 
 
@@ -59,6 +65,7 @@ def _resumed(
     copies: bool,
     checkpoint: float | None,
     threads: int | None,
+    executor: Any,
     on_event: OnEvent | None,
     progress: bool | None,
 ) -> Run:
@@ -74,10 +81,12 @@ def _resumed(
         job = _extended(job, done, steps, minutes)
         more = steps is not None or minutes is not None
         problem = _scored_by(job, kept, threads)
+        crew = None if checked_executor(executor) is None else Crew(executor, job, threads)
         if found is None:
-            search = Search(job, problem, Walk.start(job, problem), kept, tell, stop)
+            search = Search(job, problem, Walk.start(job, problem), kept, tell, stop, crew)
             return finished(search, events.STARTED)
-        search = Search(job, problem, kept.restore(found, job, problem), kept, tell, stop)
+        walk = kept.restore(found, job, problem)
+        search = Search(job, problem, walk, kept, tell, stop, crew)
         if found.header.stopped is not None and not more and results.complete(kept.folder):
             return _ended(search, found.header)
         if more:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any
 
 import numpy as np
 
+from whence.errors import WorkerError
 from whence.runs import events, times
+from whence.runs.crew import Crew
 from whence.runs.events import Event, OnEvent
 from whence.runs.job import Job
 from whence.runs.keeper import Keeper
 from whence.runs.signals import Stop, Stopped
 from whence.runs.walk import Walk
 from whence.search.problem import Problem
+from whence.search.sampling import next_look
 
 EVENT_SECONDS = 0.2
+
+
+class _TimeIsUp(Exception):  # noqa: N818
+    """The minutes are over while workers are at it."""
 
 
 class Search:
@@ -29,6 +35,7 @@ class Search:
         keeper: its folder, or None.
         on_event: who is told, or None.
         stop: whether the user asked to stop.
+        crew: who does the work, or None: this process.
     """
 
     def __init__(
@@ -39,6 +46,7 @@ class Search:
         keeper: Keeper | None = None,
         on_event: OnEvent | None = None,
         stop: Stop | None = None,
+        crew: Crew | None = None,
     ) -> None:
         self.job = job
         self.problem = problem
@@ -46,6 +54,7 @@ class Search:
         self.keeper = keeper
         self.on_event = on_event
         self.stop = stop or Stop()
+        self.crew = crew
         self._told = -np.inf
         self._compiled = times.compiling().seconds
 
@@ -53,12 +62,19 @@ class Search:
         """Make all steps that are left; returns why it ended."""
         walk, keeper = self.walk, self.keeper
         began = time.perf_counter() - walk.seconds
+        if self.crew is not None:
+            self.crew.tick = lambda: self._while_waiting(began)
         self.tell(first)
         if keeper is not None and first != events.RESUMED:
             keeper.save(walk, self.job, self.event(events.CHECKPOINT))
         stopped = walk.ended()
         while stopped is None and walk.seconds < self.job.most_seconds:
-            walk.advance()
+            try:
+                walk.advance(self.crew)
+            except _TimeIsUp:
+                break
+            except WorkerError as error:
+                raise self._kept_safe(error) from error
             walk.seconds = time.perf_counter() - began
             stopped = walk.ended()
             self._after_step(stopped)
@@ -89,11 +105,26 @@ class Search:
             evaluations=method.evaluations(walk.state),
             score=None if found is None else found.score,
             machine=None if found is None else found.machine,
-            details=method.details(walk.state),
+            details=method.details(walk.state) | ({} if self.crew is None else self.crew.details),
             compiling=times.compiling().seconds - self._compiled,
             look=next_look(self.job.settings, walk.state.step),
             most_seconds=None if math.isinf(self.job.most_seconds) else self.job.most_seconds,
         )
+
+    def _kept_safe(self, error: WorkerError) -> WorkerError:
+        """Keep all but the units in hand, where there is a folder; returns what to say."""
+        if self.keeper is None:
+            return error
+        self.keeper.save(self.walk, self.job, self.event(events.CHECKPOINT))
+        return WorkerError(f"{error}; go on with whence resume {self.keeper.folder}")
+
+    def _while_waiting(self, began: float) -> None:
+        """Tell how it goes while workers are at it; leave them where the run is to stop."""
+        now = time.perf_counter()
+        if now - began >= self.job.most_seconds:
+            raise _TimeIsUp
+        self.walk.seconds = now - began
+        self._after_step(None)
 
     def _after_step(self, stopped: str | None) -> None:
         now = time.perf_counter()
@@ -111,12 +142,3 @@ class Search:
             )
         if self.keeper.due:
             self.keeper.save(self.walk, self.job, self.event(events.CHECKPOINT))
-
-
-def next_look(settings: Any, step: int) -> int | None:
-    """Return the next step after which tempering may end by itself, if it may: see `ended`."""
-    if not getattr(settings, "until_agreed", False):
-        return None
-    spans = step // settings.every + 1
-    unit = 1 << max(spans.bit_length() - 2, 0)
-    return int(-(-spans // unit) * unit * settings.every)

@@ -36,6 +36,10 @@ class Said(msgspec.Struct, omit_defaults=True):
     swap_rates: list[float | None] | None = None
     round_trips: list[int] | None = None
     best_likelihoods: list[float | None] | None = None
+    workers: dict[str, dict[str, float]] | None = None
+    bytes_sent: int | None = None
+    bytes_received: int | None = None
+    mended: list[str] | None = None
 
 
 def status_document(path: Path) -> dict[str, Any]:

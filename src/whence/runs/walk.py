@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from whence.planning.simulation import checked_seed
 from whence.runs.job import Job
-from whence.search.method import Method, Row
+from whence.search.method import Carried, Method, Part, Row
 from whence.search.problem import Problem
 from whence.search.tape import Tape
+
+
+class Crew(Protocol):
+    """Whoever does the work of parts.
+
+    Attributes:
+        seats: how many workers there are.
+        scans: how many steps a part should have.
+    """
+
+    @property
+    def seats(self) -> int: ...  # noqa: D102
+
+    @property
+    def scans(self) -> int: ...  # noqa: D102
+
+    def carried(self, method: Method[Any, Any, Any], parts: list[Part]) -> list[Carried]:
+        """Return what became of each part, in their order."""
+        ...
+
 
 STREAM = 1  # apart from the stream of `simulate`, which uses the seed itself
 
@@ -44,8 +64,17 @@ class Walk:
         method = job.search(problem)
         return cls(method, rng, method.init(rng))
 
-    def advance(self) -> None:
-        """Make one step."""
+    def advance(self, crew: Crew | None = None) -> None:
+        """Make one step; or with workers as many as they make before they meet."""
+        parts = [] if crew is None else self.method.parts(self.state, crew.seats, crew.scans)
+        if crew is not None and parts:
+            done = crew.carried(self.method, parts)
+            self.state, rows, records = self.method.met(self.state, done)
+            for row in rows:
+                self.rows.append(row)
+            for record in records:
+                self.records.append(record)
+            return
         self.state, info = self.method.step(self.rng, self.state)
         self.rows.append(self.method.row(self.state, info))
         kept = self.method.record(self.state)

@@ -23,7 +23,8 @@ from whence.likelihood.posterior import Posterior
 from whence.search import neighbours
 from whence.search.machines import Machines, check_space, uniform
 from whence.search.method import Finding, Found, Method, Row, best_of, within
-from whence.search.problem import one_size
+from whence.search.placing import placed
+from whence.search.problem import Problem, one_size
 from whence.search.settings import Annealing
 from whence.search.tape import Tape
 from whence.search.target import Chains
@@ -72,6 +73,9 @@ class SimulatedAnnealing(Method[Annealing, State, Info]):
     """The paper's method: several runs, of which the best machine is kept."""
 
     settings_type = Annealing
+
+    def __init__(self, problem: Problem, settings: Annealing) -> None:
+        super().__init__(placed(problem, settings.at_once), settings)
 
     def init(self, rng: np.random.Generator) -> State:
         """Return the runs before the first iteration: valid machines, uniformly at random."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from whence._arrays import Bools, Floats
 from whence.search.machines import Machines
+from whence.search.streams import taken
 from whence.search.target import Chains, Target
 from whence.search.unknowns import Experts
 
@@ -53,7 +54,10 @@ def another_expert(
     anew = ~turning & (rng.random(chains.size) < DRAWN)
     if anew.any():
         some, log_q[anew] = carrier.drawn(
-            rng, chains.machines.rows(anew), chains.experts.rows(anew), temperatures[anew]
+            taken(rng, anew),
+            chains.machines.rows(anew),
+            chains.experts.rows(anew),
+            temperatures[anew],
         )
         result = _put(result, some, anew)
     if turning.any():

@@ -14,7 +14,7 @@ seen in the weights. An unknown expert is integrated out, so that P(D | R) is of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -22,80 +22,39 @@ import numpy as np
 from whence._arrays import Floats, Ints
 from whence.errors import ArgumentError
 from whence.likelihood.integrating import Integrated
-from whence.likelihood.posterior import Posterior
 from whence.model.canonical import minimise_batch
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior
-from whence.search.affordable import check_affordable
+from whence.search.batches import (
+    NOTHING,
+    Batch,
+    Batches,
+    Kept,
+    Scorer,
+    State,
+    batch_at,
+    by_size,
+    folded,
+    heaviest,
+    heaviest_first,
+    init,
+    refined,
+    step,
+)
 from whence.search.draws import Draws, Exact
 from whence.search.enumeration import Enumeration
 from whence.search.evidence import Evidence
-from whence.search.machines import Machines
-from whence.search.method import Finding, Found, Method, Row, within
+from whence.search.method import Carried, Finding, Found, Method, Part, Row, within
 from whence.search.settings import Exhaustive
-from whence.search.sifting import batch_of, on_card, sifted
+from whence.search.sifting import batch_of, on_card
 from whence.search.tape import Tape
 from whence.search.target import Chains
 
 EVIDENCE_ERROR = 1e-6  # of exact log evidence: what each machine's log likelihood may be off
-FINE = 1e-6  # nats, the error allowed in the log likelihood of a machine that is kept
-TIE = 2 * FINE  # scores this close are equal
-WORTH_REFINING = 25.0  # nats below the heaviest
 NEARLY_ALL = 0.999  # of the weight: the machines that are given several experts each ...
 MOST_WITH_EXPERTS = 200  # ... and how many they are at most
-
-Scorer = Posterior | Integrated
-
-
-@dataclass(frozen=True, eq=False)
-class Kept:
-    """Machines by number, and what is known of each.
-
-    Attributes:
-        position: int64[N], numbers in the space.
-        log_likelihood: float64[N].
-        log_prior: float64[N], not normalised.
-        log_weight: float64[N], the logarithm of what a machine weighs, not normalised.
-    """
-
-    position: Ints
-    log_likelihood: Floats
-    log_prior: Floats
-    log_weight: Floats
-
-    def taken(self, which: Ints) -> Kept:
-        """Return some of the machines, by index or by bool[N]."""
-        return Kept(
-            self.position[which],
-            self.log_likelihood[which],
-            self.log_prior[which],
-            self.log_weight[which],
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """How far the enumeration is.
-
-    Attributes:
-        step: batches done.
-        position: the number of the next machine.
-        space: what is enumerated.
-        kept: the machines that may matter.
-        log_dropped: float64[sizes], the log weight of all others so far, by size.
-    """
-
-    step: int
-    position: int
-    space: Enumeration
-    kept: Kept
-    log_dropped: Floats
-
-    @property
-    def complete(self) -> bool:
-        """Whether every machine was scored."""
-        return self.position == self.space.total
+AHEAD = 4  # runs of batches for each worker before all are joined
 
 
 class ExactEnumeration(Method[Exhaustive, State, Kept]):
@@ -114,6 +73,45 @@ class ExactEnumeration(Method[Exhaustive, State, Kept]):
     def step(self, rng: np.random.Generator, state: State) -> tuple[State, Kept]:
         """Score the next batch."""
         return step(state, self._target, self.settings)
+
+    def parts(self, state: State, seats: int, scans: int) -> list[Part]:
+        """Return runs of batches, each of as many steps, some for each worker."""
+        space = state.space
+        found: list[Part] = []
+        if not state.thinned or on_card(self._target, space):
+            return []
+        batch, start = batch_of(self._target, space, self.settings.batch), state.position
+        while start < space.total and len(found) < AHEAD * seats:
+            stop, count = start, 0
+            while stop < space.total and count < scans:
+                stop, count = space.stop(stop, batch), count + 1
+            name = f"machines {start + 1}-{stop}"
+            bare = replace(state, position=start, kept=NOTHING)
+            found.append(Part(name, (), bare, None, count))
+            start = stop
+        return found
+
+    def carried_like(self, part: Part) -> Batches:
+        """Return no batches, with room for some."""
+        none = np.zeros(0, dtype=np.int64)
+        return Batches(none, none, NOTHING, np.zeros((0, len(part.state.log_dropped))))
+
+    def carried(self, rng: np.random.Generator, part: Part) -> Carried:
+        """Score some batches."""
+        done: list[Batch] = []
+        start = part.state.position
+        for _ in range(part.scans):
+            done.append(batch_at(part.state, start, self._target, self.settings))
+            start = done[-1].stop
+        return Carried(Batches.of(done), None, None)
+
+    def met(self, state: State, done: list[Carried]) -> tuple[State, list[Row], list[Chains]]:
+        """Return the state with some batches more, in their order."""
+        rows = []
+        for batch in (batch for each in done for batch in each.state.each()):
+            state = folded(state, batch, self._target, self.settings)
+            rows.append(self.row(state, batch.fresh))
+        return state, rows, []
 
     def finish(self, state: State, records: Tape[Chains]) -> Finding:
         """Return the heaviest machine, and the posterior once every machine was scored."""
@@ -140,7 +138,7 @@ class ExactEnumeration(Method[Exhaustive, State, Kept]):
             return found
         for kind in problem.unknowns.kinds:
             own = problem.of_kind(kind).marginal("exhaustive")
-            total = by_size(_refined(own, space, state.kept, self.settings.batch), space)
+            total = by_size(refined(own, space, state.kept, self.settings.batch), space)
             for n, value in zip(space.sizes, total.tolist(), strict=True):
                 log_size = own.prior.log_size(n, space.sizes)
                 found[n, kind] = value - log_size, EVIDENCE_ERROR
@@ -182,90 +180,6 @@ class ExactEnumeration(Method[Exhaustive, State, Kept]):
         sizes = {len(kept.position), len(kept.log_likelihood), len(kept.log_prior)}
         inside = within(kept.position, most)
         return 0 <= state.position <= most and inside and sizes == {len(kept.log_weight)}
-
-
-def init(target: Scorer, sizes: range, settings: Exhaustive) -> State:
-    """Return the state before the first batch, where the machines are not too many."""
-    space = Enumeration(sizes, len(target.alphabet), target.levels)
-    check_affordable(space, target, settings.limit)
-    nothing = Kept(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), np.zeros(0))
-    return State(0, 0, space, nothing, np.full(len(sizes), -np.inf))
-
-
-def step(state: State, target: Scorer, settings: Exhaustive) -> tuple[State, Kept]:
-    """Score the next batch; returns it beside the state. The last step refines what is kept."""
-    space = state.space
-    stop = space.stop(state.position, batch_of(target, space, settings.batch))
-    fresh, rest = _taken(target, space, (state.position, stop), state.kept, settings.nats)
-    kept, dropped = pruned(joined([state.kept, fresh]), space, settings)
-    dropped = np.logaddexp(dropped, rest)
-    if stop == space.total:
-        kept = _refined(target, space, kept, settings.batch)
-    following = State(
-        step=state.step + 1,
-        position=stop,
-        space=space,
-        kept=kept,
-        log_dropped=np.logaddexp(state.log_dropped, dropped),
-    )
-    return following, fresh
-
-
-def _taken(
-    target: Scorer, space: Enumeration, numbers: tuple[int, int], kept: Kept, nats: float
-) -> tuple[Kept, Floats]:
-    """Score some machines; return those that may matter, and the log weight of the others."""
-    if on_card(target, space):
-        best = kept.log_weight.max(initial=-np.inf)
-        found = sifted(target, space, *numbers, float(best), nats)
-        return Kept(*found[:4]), found.log_rest
-    fresh = _scored(target, space, np.arange(*numbers), target.tolerance)
-    return fresh, np.full(len(space.sizes), -np.inf)
-
-
-def joined(parts: list[Kept]) -> Kept:
-    """Return the machines of all parts, in their order."""
-    return Kept(
-        np.concatenate([part.position for part in parts]),
-        np.concatenate([part.log_likelihood for part in parts]),
-        np.concatenate([part.log_prior for part in parts]),
-        np.concatenate([part.log_weight for part in parts]),
-    )
-
-
-def pruned(pool: Kept, space: Enumeration, settings: Exhaustive) -> tuple[Kept, Floats]:
-    """Return the machines to keep, and the log weight of the others, float64[sizes]."""
-    best = pool.log_weight.max(initial=-np.inf)
-    possible = np.isfinite(pool.log_weight)
-    chosen = np.flatnonzero(possible & (pool.log_weight >= best - settings.nats))
-    if len(chosen) > settings.keep:
-        heaviest = heaviest_first(pool.taken(chosen))[: settings.keep]
-        chosen = np.sort(chosen[heaviest])
-    others = np.ones(len(pool.position), dtype=np.bool_)
-    others[chosen] = False
-    rest = pool.taken(others)
-    return pool.taken(chosen), by_size(rest, space)
-
-
-def by_size(machines: Kept, space: Enumeration) -> Floats:
-    """Return float64[sizes]: the log of the summed weights of each size."""
-    result = np.full(len(space.sizes), -np.inf)
-    if len(machines.position):
-        np.logaddexp.at(result, space.size_index(machines.position), machines.log_weight)
-    return result
-
-
-def heaviest_first(machines: Kept) -> Ints:
-    """Return int64[N], an order: by weight; equal weights by number."""
-    return np.lexsort((machines.position, -machines.log_weight))
-
-
-def heaviest(state: State) -> tuple[Kept, Machines]:
-    """Return the one machine of most weight; of equal ones, that of the lowest number."""
-    kept = state.kept
-    close = np.flatnonzero(kept.log_weight >= kept.log_weight.max() - TIE)
-    first = kept.taken(close[np.argmin(kept.position[close])][None])
-    return first, state.space.machines(first.position)
 
 
 def _nothing(state: State) -> str:
@@ -374,26 +288,3 @@ def _padded(space: Enumeration, positions: Ints) -> tuple[Ints, Floats, Ints]:
         tables = space.machines(positions[rows]).tables(space.levels)
         transitions[rows, :n], rewards[rows, :n] = tables
     return transitions, rewards, np.array(space.sizes)[which]
-
-
-def _refined(target: Scorer, space: Enumeration, kept: Kept, batch: int) -> Kept:
-    """Score machines once more, finely, in batches of one size; not those that weigh nothing."""
-    light = kept.log_weight < kept.log_weight.max(initial=-np.inf) - WORTH_REFINING
-    parts = [kept.taken(light)]
-    kept = kept.taken(~light)
-    which = space.size_index(kept.position)
-    for place in np.unique(which).tolist():
-        positions = kept.position[which == place]
-        for start in range(0, len(positions), batch):
-            some = positions[start : start + batch]
-            parts.append(_scored(target, space, some, min(FINE, target.tolerance)))
-    return joined(parts)
-
-
-def _scored(target: Scorer, space: Enumeration, positions: Ints, tolerance: float) -> Kept:
-    """Score the machines of some numbers, all of one size."""
-    tables = space.machines(positions).tables(space.levels)
-    likelihood = target.log_likelihood(*tables, tolerance=tolerance, remember=False)
-    mass = target.prior.log_mass(*tables, target.levels, space.sizes)
-    weight = likelihood / target.temperature + mass
-    return Kept(positions, likelihood, target.log_prior(*tables), np.asarray(weight))

@@ -68,6 +68,38 @@ class Finding(NamedTuple):
     log_evidence: Mapping[int | tuple[int, str], tuple[float, float]] = MappingProxyType({})
 
 
+class Part(NamedTuple):
+    """A unit of work: steps that depend on a part of a state alone, wherever they are made.
+
+    Attributes:
+        name: what it is called where people watch.
+        places: which part of a state it is, for `part_of`.
+        state: the part of the state.
+        shared: what all parts of the state have in common, if it is large.
+        scans: how many steps to make; where they are cut changes nothing.
+    """
+
+    name: str
+    places: tuple[int, ...]
+    state: Any
+    shared: Any
+    scans: int
+
+
+class Carried(NamedTuple):
+    """What became of a part.
+
+    Attributes:
+        state: the part of the state, without what is shared.
+        rows: the trace, a block of one row a step, or None.
+        records: what was kept of the steps, a block, or None.
+    """
+
+    state: Any
+    rows: Any
+    records: Any
+
+
 class Stepped(Protocol):
     """A state: it counts the steps that were made."""
 
@@ -132,6 +164,36 @@ class Method(ABC, Generic[SettingsT, StateT, InfoT]):
     @abstractmethod
     def sound(self, state: StateT, block: Chains | None) -> bool:
         """Return whether every index of a state, and of a block of records, is in range."""
+
+    def parts(self, state: StateT, seats: int, scans: int) -> list[Part]:
+        """Return work that can be done apart, up to where its parts must meet; none by default.
+
+        Args:
+            state: where the search stands.
+            seats: how many workers there are.
+            scans: how many steps a part should make, about; where they are cut changes nothing.
+        """
+        return []
+
+    def part_of(self, state: StateT, places: tuple[int, ...]) -> Any:
+        """Return a part of a state."""
+        return state
+
+    def shared_like(self) -> Any:
+        """Return a value of the kind of what parts share."""
+        return None
+
+    def carried_like(self, part: Part) -> Any:
+        """Return a value of the kind of the state that a part is carried to."""
+        return part.state
+
+    def carried(self, rng: np.random.Generator, part: Part) -> Carried:
+        """Do the work of a part; `rng` names its streams, and is not used up."""
+        raise NotImplementedError
+
+    def met(self, state: StateT, done: list[Carried]) -> tuple[StateT, list[Row], list[Chains]]:
+        """Return the state after all parts of it were carried on, and rows and records."""
+        raise NotImplementedError
 
     def record(self, state: StateT) -> Chains | None:
         """Return what to keep of a step, if anything."""

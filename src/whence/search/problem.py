@@ -94,6 +94,12 @@ class Problem:
         """Return what a sampler samples."""
         return self._target
 
+    def on_cores(self) -> Problem:
+        """Return the same problem, its machines scored by the cores."""
+        first = self.posteriors[0].on_cores()
+        others = (first.of_expert(posterior.expert) for posterior in self.posteriors[1:])
+        return replace(self, posteriors=(first, *others))
+
     def started(self, space: Space) -> Machines | None:
         """Return the machine to start from as one of the space, or None."""
         if self.start is None:

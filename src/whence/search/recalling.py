@@ -17,6 +17,7 @@ from whence._arrays import Floats, Ints
 from whence.likelihood.fitting import Normals
 from whence.search.carrying import places
 from whence.search.census import Census, canonical, keys, weigh
+from whence.search.streams import taken
 from whence.search.target import Chains, Target, stacked
 
 
@@ -56,23 +57,26 @@ class Recaller:
     def several(self, rng: np.random.Generator, chains: Chains, rung: int, times: int) -> Chains:
         """Return chains of one rung drawn anew several times, one after the other."""
         if self.exact:
-            again = chains.rows(np.tile(np.arange(chains.size), times))
-            return self.step(rng, again, np.full(again.size, rung))
+            every = np.tile(np.arange(chains.size), times)
+            return self.step(taken(rng, every), chains.rows(every), np.full(len(every), rung))
         numbers = self.numbers(chains)
         where = np.flatnonzero(numbers >= 0)
         size = len(where)
         if not size:
             return chains.rows(np.tile(np.arange(chains.size), times))
         old, rungs = chains.rows(where), np.full(times * size, rung)
-        drawn = self._drawn(rungs, rng.random(times * size))
-        new = self._offered(rng, old.rows(np.tile(np.arange(size), times)), rungs, drawn)
+        again = np.tile(np.arange(size), times)
+        own = taken(rng, where[again])
+        drawn = self._drawn(rungs, own.random(times * size))
+        new = self._offered(own, old.rows(again), rungs, drawn)
         before = self._log_excess(old, rungs[:size], numbers[where])
         after = self._log_excess(new, rungs, drawn).reshape(times, size)
-        taken = _taken(np.log(rng.random((times, size))), before, after)
-        every = stacked([chains, new])
+        lots = own.random(times * size).reshape(times, size)
+        accepted = _accepted(np.log(lots), before, after)
+        every_chain = stacked([chains, new])
         places = np.tile(np.arange(chains.size), (times, 1))
-        places[:, where] = np.where(taken < 0, where, chains.size + taken)
-        return every.rows(places.reshape(-1))
+        places[:, where] = np.where(accepted < 0, where, chains.size + accepted)
+        return every_chain.rows(places.reshape(-1))
 
     def numbers(self, chains: Chains) -> Ints:
         """Return int64[C], the number of each chain's machine in the census, or -1."""
@@ -100,11 +104,12 @@ class Recaller:
         old = chains.rows(where)
         if self.exact:
             return _put(chains, self._exact(drawn, old), where)
-        new = self._offered(rng, old, rung, drawn)
+        own = taken(rng, where)
+        new = self._offered(own, old, rung, drawn)
         before = self._log_excess(old, rung, numbers[where])
         after = self._log_excess(new, rung, drawn)
-        taken = np.log(rng.random(len(where))) < after - before
-        return _put(chains, old.replaced(new, taken), where)
+        accepted = np.log(own.random(len(where))) < after - before
+        return _put(chains, old.replaced(new, accepted), where)
 
     def _drawn(self, rung: Ints, chance: Floats) -> Ints:
         """Return int64[C], members by weight at rungs."""
@@ -143,7 +148,7 @@ class Recaller:
         return Normals(*(table[rung, numbers] for table in self._normals))
 
 
-def _taken(log_chance: Floats, before: Floats, after: Floats) -> Ints:
+def _accepted(log_chance: Floats, before: Floats, after: Floats) -> Ints:
     """Return int64[T, C]: the number of the offer at which each chain stands, or -1.
 
     An offer does not depend on where a chain stands, so all are weighed beforehand; they are

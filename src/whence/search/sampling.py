@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from whence._arrays import Ints
-from whence.search import diagnostics, functionals, tempering
+from whence._arrays import Bools, Ints
+from whence.search import adapting, census, diagnostics, functionals, parting, tempering
+from whence.search.census import Census
 from whence.search.draws import Draws
 from whence.search.evidence import log_evidence
-from whence.search.method import Finding, Found, Method, Row, best_of, within
+from whence.search.method import Carried, Finding, Found, Method, Part, Row, best_of, within
+from whence.search.placing import placed
 from whence.search.problem import Problem
 from whence.search.recalling import Recaller
 from whence.search.seeking import Seeker
 from whence.search.settings import Tempering
-from whence.search.tape import Tape, mapped
+from whence.search.streams import LadderStreams, together
+from whence.search.tape import Tape, block_of, items_of, mapped
 from whence.search.target import Chains
 
 SAME_MODE = 3.0  # nats below the best at which a search of its own has found the same
@@ -29,6 +33,11 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
 
     settings_type = Tempering
     _made: Recaller | None = None
+    _streams: LadderStreams | None = None
+
+    def __init__(self, problem: Problem, settings: Tempering) -> None:
+        super().__init__(placed(problem, settings.at_once), settings)
+        self._lists = problem
 
     def init(self, rng: np.random.Generator) -> tempering.State:
         """Return the ladders before the first step."""
@@ -47,24 +56,119 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
 
     @cached_property
     def _seeker(self) -> Seeker:
-        return Seeker(self.problem.target(), self.settings)
+        return Seeker(self.problem.target(), self.settings, self._lists.target())
 
     def step(
         self, rng: np.random.Generator, state: tempering.State
     ) -> tuple[tempering.State, tempering.Info]:
         """Take a turn of the finders, advance every chain by one move, and swap neighbours."""
         target, settings = self.problem.target(), self.settings
-        state = tempering.sought(rng, state, target, settings, self._seeker)
-        state, info = tempering.step(rng, state, target, settings)
+        if state.common:
+            return self._step_in_common(rng, state)
+        if self._streams is None or self._streams.root is not rng:
+            self._streams = LadderStreams(rng, state.ladder.tolist())
+        state, info = self._scanned(self._streams, state)
+        return adapting.settled(state, target, settings), info
+
+    def _scanned(
+        self, streams: LadderStreams, state: tempering.State
+    ) -> tuple[tempering.State, tempering.Info]:
+        """Make a step of some ladders, as far as none needs to know of another."""
+        target = self.problem.target()
+        lot, rngs = streams.at(state.step)
+        state = tempering.sought(rngs, state, target, self._seeker)
+        rng = together(rngs, self.settings.rungs)
+        state, info = tempering.step(lot, rng, state, target)
         if state.census.size:
             state = tempering.recalled(rng, state, target, self._recaller(state))
         return state, info
 
+    def _step_in_common(
+        self, rng: np.random.Generator, state: tempering.State
+    ) -> tuple[tempering.State, tempering.Info]:
+        """Make a step of a run whose ladders share a stream."""
+        target, settings = self.problem.target(), self.settings
+        state = tempering.sought([rng] * settings.ladders, state, target, self._seeker)
+        if state.warm < 0 and state.seeking.over and not state.seeking.heard:
+            state = adapting.heard(state, target, settings)
+        state, info = tempering.step(float(rng.random()), rng, state, target)
+        state = adapting.settled(state, target, settings)
+        if state.census.size:
+            state = tempering.recalled(rng, state, target, self._recaller(state))
+        return state, info
+
+    def parts(self, state: tempering.State, seats: int, scans: int) -> list[Part]:
+        """Return groups of ladders, up to where they meet or may agree."""
+        if state.common:
+            return []
+        stop = min(adapting.meeting(state, self.settings), self.settings.steps)
+        look = next_look(self.settings, state.step)
+        stop = min(stop, state.step + scans, stop if look is None else look)
+        bare = replace(state, census=self.shared_like())
+        groups = np.array_split(np.arange(len(state.ladder)), min(seats, len(state.ladder)))
+        return [
+            Part(
+                f"ladder {', '.join(str(n + 1) for n in group.tolist())} "
+                f"steps {state.step + 1}-{stop}",
+                tuple(group.tolist()),
+                parting.parted(bare, group),
+                state.census if state.census.size else None,
+                stop - state.step,
+            )
+            for group in groups
+        ]
+
+    def part_of(self, state: tempering.State, places: tuple[int, ...]) -> tempering.State:
+        """Return the state of some ladders."""
+        return parting.parted(state, np.array(places))
+
+    def shared_like(self) -> Census:
+        """Return a census."""
+        return census.empty(self.problem.target().space)
+
+    def carried_like(self, part: Part) -> tempering.State:
+        """Return the state of as many ladders, with room for as much as finders and draws take."""
+        fresh = self._seeker.init(wanted=True).parted(np.array(part.places))
+        state: tempering.State = part.state
+        return replace(state, seeking=fresh, drawn=self.recorded(state))
+
+    def carried(self, rng: np.random.Generator, part: Part) -> Carried:
+        """Make the steps of some ladders."""
+        state = part.state if part.shared is None else replace(part.state, census=part.shared)
+        streams = LadderStreams(rng, state.ladder.tolist())
+        rows, records = [], []
+        for _ in range(part.scans):
+            state, info = self._scanned(streams, state)
+            rows.append(self.row(state, info))
+            records.append(self.record(state))
+        kept = block_of([each for each in records if each is not None])
+        return Carried(replace(state, census=part.state.census), block_of(rows), kept)
+
+    def met(
+        self, state: tempering.State, done: list[Carried]
+    ) -> tuple[tempering.State, list[Row], list[Chains]]:
+        """Return the state of all ladders, once they have met."""
+        following = replace(parting.joined([each.state for each in done]), census=state.census)
+        ladders = [len(each.state.ladder) for each in done]
+        rows = [
+            Row(*(np.concatenate(parts) for parts in zip(*row, strict=True)))
+            for row in zip(*(items_of(each.rows) for each in done), strict=True)
+        ]
+        records = [
+            parting.beside(list(parts), ladders)
+            for parts in zip(*(items_of(each.records) for each in done), strict=True)
+        ]
+        following = adapting.settled(following, self.problem.target(), self.settings)
+        rows[-1] = self._row(following, rows[-1].accepted)
+        return following, rows, records
+
     def _recaller(self, state: tempering.State) -> Recaller:
         """Return what draws from the census of a state, made once."""
-        if self._made is None or self._made.census is not state.census:
-            self._made = Recaller(self.problem.target(), state.census, state.temperatures[0])
-        return self._made
+        made = self._made
+        if made is None or made.census is not state.census:
+            made = Recaller(self.problem.target(), state.census, state.temperatures[0])
+            self._made = made
+        return made
 
     def finish(self, state: tempering.State, records: Records) -> Finding:
         """Return the best machine, the samples, and what speaks against them."""
@@ -97,11 +201,13 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
 
     def row(self, state: tempering.State, info: tempering.Info) -> Row:
         """Return the scores of the coldest chains."""
+        return self._row(state, info.accepted[:: self.settings.rungs])
+
+    def _row(self, state: tempering.State, accepted: Bools) -> Row:
         target = self.problem.target()
-        cold = np.arange(self.settings.ladders) * self.settings.rungs
+        cold = np.arange(len(state.ladder)) * self.settings.rungs
         score = target.score(state.chains.rows(cold))
-        best = target.score(state.best)
-        return Row(score, best, state.temperatures[:, 0], info.accepted[cold])
+        return Row(score, target.score(state.best), state.temperatures[:, 0], accepted)
 
     def best(self, state: tempering.State) -> Found:
         """Return the best machine that any ladder met."""
@@ -117,11 +223,11 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
 
     def record(self, state: tempering.State) -> Chains | None:
         """Return the samples of a step, once the warm-up is over: the ladders' in turn."""
-        if state.warm < 0:
+        if state.warm < 0 or (state.step == state.warm and not state.common):
             return None
         if state.drawn.size:
             return state.drawn
-        return state.chains.rows(np.arange(self.settings.ladders) * self.settings.rungs)
+        return state.chains.rows(np.arange(len(state.ladder)) * self.settings.rungs)
 
     def recorded(self, state: tempering.State) -> Chains:
         """Return chains such as `record` keeps, however many."""
@@ -132,7 +238,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         tried, chance = state.swap_tried.sum(axis=0), state.swap_chance.sum(axis=0)
         return {
             "warm": state.warm >= 0,
-            "finding": not state.seeking.over(self.settings) and state.warm < 0,
+            "finding": not state.seeking.heard and state.warm < 0,
             "temperatures": state.temperatures[0].tolist(),
             "swap_rates": [
                 float(total / count) if count else None
@@ -149,7 +255,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         """Return whether machines, experts and replicas are in range."""
         space, grid = self.problem.target().space, len(self.problem.unknowns.places)
         every = [state.chains, state.best, *([] if block is None else [block])]
-        found = state.seeking.found
+        beams = [part for each in state.seeking.found for part in (each.beam, each.waiting)]
         if not all(
             within(part.machines.transitions, space.largest)
             and within(part.machines.paid, len(space.levels))
@@ -157,8 +263,8 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
             and within(part.experts.discount, grid)
             and len({len(part.score), *(len(table) for table in (*part.machines, *part.experts))})
             == 1
-            for part in (found.beam, found.waiting)
-        ) or len(found.stage) != len(found.beam.score):
+            for part in beams
+        ) or any(len(each.stage) != len(each.beam.score) for each in state.seeking.found):
             return False
         ladders = self.settings.ladders
         if block is not None and block.log_prior.shape[1] % ladders:
@@ -192,8 +298,8 @@ def _early_doubts(state: tempering.State, problem: Problem, settings: Tempering)
             "no machine met can have produced the demonstrations: give the expert a finite alpha, "
             "or a lapse above 0"
         )
-    gap = tempering.apart(problem.target().score(state.best))
-    if gap > tempering.same_score(problem.target()):
+    gap = adapting.apart(problem.target().score(state.best))
+    if gap > adapting.same_score(problem.target()):
         found.append(f"the ladders' best machines differ by {gap:.2f} nats")
     searched = bool((state.alone >= problem.target().score(state.best).max() - SAME_MODE).all())
     if settings.rungs > 1 and int(state.trips.min()) < settings.trips and not searched:
@@ -225,6 +331,15 @@ def _due(step: int, kept: int, every: int) -> bool:
     spans, rest = divmod(step, every)
     unit = 1 << max(spans.bit_length() - 2, 0)
     return rest == 0 and kept >= every and spans % unit == 0
+
+
+def next_look(settings: Any, step: int) -> int | None:
+    """Return the next step after which tempering may end by itself, if it may: see `ended`."""
+    if not getattr(settings, "until_agreed", False):
+        return None
+    spans = step // settings.every + 1
+    unit = 1 << max(spans.bit_length() - 2, 0)
+    return int(-(-spans // unit) * unit * settings.every)
 
 
 def draws(records: Records, problem: Problem, ladders: int) -> Draws | None:

@@ -1,9 +1,8 @@
-"""The finder beside the chains: ladder by ladder it looks for a better start, during the warm-up.
+"""The finders beside the chains: each ladder's looks for a better start, during the warm-up.
 
-Each ladder has a finder of its own, one after the other, with randomness of its own. After each
-turn the best machine that it has takes the place of the coldest chain, if no chain of the ladder
-has met a better one. All that ends with the warm-up, so no sample depends on how a start was
-found.
+Each ladder has a finder of its own, with the ladder's own randomness. After each turn the best
+machine that it has takes the place of the coldest chain, if no chain of the ladder has met a
+better one. All that ends with the warm-up, so no sample depends on how a start was found.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from whence._arrays import Ints
 from whence.search.finding.climbing import Scored
 from whence.search.finding.finder import Finder, Found
 from whence.search.finding.padding import padded
@@ -31,47 +31,65 @@ class Seeking:
     """Where the finders are.
 
     Attributes:
-        ladder: whose finder it is now; as many as there are ladders when all are over.
-        scored: machines, by finders that are over.
-        found: how far this one is.
+        found: how far each ladder's is.
+        heard: whether all are over, and the ladders have heard of what was found.
     """
 
-    ladder: int
-    scored: int
-    found: Found
+    found: tuple[Found, ...]
+    heard: bool
 
     @property
     def evaluations(self) -> int:
         """How many machines were scored by all finders."""
-        return self.scored + self.found.scored
+        return sum(found.scored for found in self.found)
 
-    def over(self, settings: Tempering) -> bool:
+    @property
+    def over(self) -> bool:
         """Whether no finder has anything left to do."""
-        return self.ladder >= settings.ladders
+        return all(found.over for found in self.found)
+
+    def turning(self, in_turn: bool) -> list[int]:
+        """Return the places of those that take a turn: all that are not over, or the first."""
+        places = [place for place, found in enumerate(self.found) if not found.over]
+        return places[:1] if in_turn else places
+
+    def parted(self, places: Ints) -> Seeking:
+        """Return some of them."""
+        return replace(self, found=tuple(self.found[place] for place in places.tolist()))
 
 
 class Seeker:
     """Runs the finders of all ladders."""
 
-    def __init__(self, target: Target, settings: Tempering) -> None:
+    def __init__(self, target: Target, settings: Tempering, lists: Target | None = None) -> None:
+        """Prepare the finders.
+
+        Args:
+            target: what the chains sample.
+            settings: of the chains.
+            lists: the same target, where long lists of machines are scored by something else.
+        """
         self.target = target
         self.settings = settings
-        self.finder = Finder(target)
+        self.finder = Finder(target, lists)
 
     def init(self, wanted: bool) -> Seeking:
         """Return the finders before the first turn, or all of them over."""
         wanted = wanted and self.settings.finder and _worthwhile(self.target, self.settings)
-        return Seeking(0 if wanted else self.settings.ladders, 0, self.finder.init())
+        one = replace(self.finder.init(), over=not wanted)
+        return Seeking((one,) * self.settings.ladders, not wanted)
 
-    def step(self, rng: np.random.Generator, seeking: Seeking) -> tuple[Seeking, Chains | None]:
-        """Take a turn; also returns the best machine so far of this ladder's finder."""
-        found = self.finder.step(rng, seeking.found)
+    def step(
+        self, rng: np.random.Generator, seeking: Seeking, place: int
+    ) -> tuple[Seeking, Chains | None]:
+        """Take a turn of one finder; also returns the best machine that it has so far."""
+        found = self.finder.step(rng, seeking.found[place])
         best = self._chain(found.beam)
-        now = replace(seeking, found=found)
         most = SHARE * self.settings.steps * self.settings.rungs
         if found.over or found.scored > most:
-            now = Seeking(now.ladder + 1, now.evaluations, self.finder.init())
-        return now, best
+            found = replace(self.finder.init(), scored=found.scored, over=True)
+        every = (*seeking.found[:place], found, *seeking.found[place + 1 :])
+        return replace(seeking, found=every), best
 
     def _chain(self, beam: Scored) -> Chains | None:
         """Return the best machine of a beam as a chain of the target.

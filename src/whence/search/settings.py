@@ -71,6 +71,11 @@ class Annealing:
         """The temperature that scores are compared at: the lowest one."""
         return self.t_min
 
+    @property
+    def at_once(self) -> int:
+        """Machines that a step asks for."""
+        return self.runs
+
     def at(self, temperature: float) -> Annealing:
         """Return these settings with scores compared at another temperature."""
         return replace(self, t_min=temperature)
@@ -146,6 +151,11 @@ class Tempering:
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
                 raise ArgumentError(f"{name} is {value}; give a finite number above 0")
+
+    @property
+    def at_once(self) -> int:
+        """Machines that a step asks for."""
+        return self.ladders * self.rungs
 
     def at(self, temperature: float) -> Tempering:
         """Return these settings with scores compared at another temperature."""

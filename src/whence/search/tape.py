@@ -95,6 +95,21 @@ class Tape(Generic[T]):
         self._open = []
 
 
+def block_of(items: list[T]) -> T | None:
+    """Return items as one block, or None where there are none."""
+    if not items:
+        return None
+    block: T = mapped(lambda *arrays: np.stack(arrays), *items)
+    return block
+
+
+def items_of(block: T | None) -> list[T]:
+    """Return the items of a block."""
+    if block is None:
+        return []
+    return [mapped(lambda array, n=n: array[n], block) for n in range(_length(block))]
+
+
 def mapped(function: Callable[..., Any], *items: Any) -> Any:
     """Apply a function to the arrays that stand in the same place of each item."""
     first = items[0]

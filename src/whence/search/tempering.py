@@ -4,7 +4,11 @@ Several independent ladders of chains, from the posterior at the coldest rung to
 likelihood hardly matters at the hottest, advance together, and every step scores one batch of
 machines. A step makes one kind of move on every chain (Metropolis-Hastings, exact proposal
 ratios, invalid proposals rejected) and then swaps neighbours on each ladder. During the warm-up,
-rungs and the frequencies of moves adapt; then both are frozen, and the coldest chains are samples.
+rungs and the frequencies of moves adapt (`whence.search.adapting`); then both are frozen, and the
+coldest chains are samples.
+
+Ladders do not know of each other but where they adapt: a state of some of them goes the same way
+with the others beside it and without (`whence.search.parting`).
 """
 
 from __future__ import annotations
@@ -20,16 +24,13 @@ from whence.search.moves import MOVES, usable
 from whence.search.recalling import Recaller
 from whence.search.seeking import Seeker, Seeking
 from whence.search.settings import Tempering
+from whence.search.streams import taken
 from whence.search.target import Chains, Target
 
 EXPERT = "expert"
 SPREAD_SHARE = 0.1
 SMALL_SPREAD = 200.0  # nats
-UNBALANCED = 0.25  # how far apart the rejection rates of neighbours may be
-SAME_SCORE = 0.02  # scores this close are of equally good machines
-SAME_WITH_EXPERT = 1.0  # the same where experts are drawn, and no two draws are alike
 DRAWN = 8  # samples of each ladder and step where there is a census
-LEAST_SHARE = 0.03  # of each kind of move
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,9 @@ class State:
 
     Attributes:
         step: steps done.
+        ladder: int64[L], the number of each in the run, by which its streams are named.
+        common: whether all ladders draw from one stream, and the finders take turns one after the
+            other: in runs that were begun before each ladder had streams of its own.
         warm: the step at which the warm-up ended, or -1.
         chains: L K of them.
         best: the best that each ladder has met, L of them.
@@ -47,8 +51,8 @@ class State:
         trips: int64[L], round trips since the warm-up.
         moves: the kinds of move.
         shares: float64[moves], how often each is made.
-        tried: float64[moves], changes proposed since the last adaptation.
-        made: float64[moves], changes accepted.
+        tried: float64[L, moves], how often each was made since the last adaptation.
+        made: float64[L, moves], the shares of chains that moved, summed.
         swap_tried: float64[L, K - 1], since the last adaptation.
         swap_chance: float64[L, K - 1], the sum of their probabilities.
         seeking: where the finders are.
@@ -62,6 +66,8 @@ class State:
     """
 
     step: int
+    ladder: Ints
+    common: bool
     warm: int
     chains: Chains
     best: Chains
@@ -110,10 +116,12 @@ def init(rng: np.random.Generator, target: Target, settings: Tempering, seeking:
     moves = usable(target.space) + ((EXPERT,) if target.unknowns.any else ())
     order = np.argsort(-chains.log_likelihood.reshape(ladders, rungs), axis=1)
     chains = chains.rows((np.arange(ladders)[:, None] * rungs + order).reshape(-1))
-    nothing = np.zeros(len(moves))
+    nothing = np.zeros((ladders, len(moves)))
     pairs = np.zeros((ladders, rungs - 1))
     return State(
         step=0,
+        ladder=np.arange(ladders),
+        common=False,
         warm=-1,
         chains=chains,
         best=_best(target, chains, ladders),
@@ -146,76 +154,65 @@ def started(state: State, target: Target, given: Chains, places: Ints) -> State:
     return replace(state, chains=chains, best=_better(target, state.best, new))
 
 
-def sought(
-    rng: np.random.Generator, state: State, target: Target, settings: Tempering, seeker: Seeker
-) -> State:
-    """Take a turn of the finders, during the warm-up.
+def sought(rngs: list[np.random.Generator], state: State, target: Target, seeker: Seeker) -> State:
+    """Take a turn of each ladder's finder, with its generator, during the warm-up.
 
     The best machine of a ladder's finder takes the coldest chain's place where the ladder has met
-    no better one. When all finders are over, every chain of a ladder starts from the best machine
-    that any ladder has met: hot chains leave it soon, while cold ones would take long to find it.
+    no better one.
     """
-    if state.warm >= 0 or state.seeking.over(settings):
+    if state.warm >= 0 or state.seeking.heard:
         return state
-    ladder_now = state.seeking.ladder
-    seeking, found = seeker.step(rng, state.seeking)
-    state = replace(state, seeking=seeking)
-    if found is not None and target.score(found)[0] > target.score(state.best)[ladder_now]:
-        state = started(state, target, found, np.array([ladder_now * settings.rungs]))
-    if not seeking.over(settings):
-        return state
-    alone = target.score(state.best)
-    best = state.best.rows(np.array([alone.argmax()]))
-    state = replace(started(state, target, best, np.arange(state.chains.size)), alone=alone)
-    return replace(_counted_afresh(state), round=settings.pace, turn=state.step + settings.pace)
+    rungs = state.temperatures.shape[1]
+    for place in state.seeking.turning(state.common):
+        seeking, found = seeker.step(rngs[place], state.seeking, place)
+        state = replace(state, seeking=seeking)
+        if found is not None and target.score(found)[0] > target.score(state.best)[place]:
+            state = started(state, target, found, np.array([place * rungs]))
+    return state
 
 
-def step(
-    rng: np.random.Generator, state: State, target: Target, settings: Tempering
-) -> tuple[State, Info]:
-    """Advance every chain by one move, and swap neighbours."""
-    number = int(rng.choice(len(state.moves), p=state.shares))
+def step(lot: float, rng: np.random.Generator, state: State, target: Target) -> tuple[State, Info]:
+    """Advance every chain by one move, and swap neighbours.
+
+    Args:
+        lot: from 0 up to 1, which kind of move: the same for all ladders.
+        rng: of every other choice, row by row.
+        state: where some ladders stand.
+        target: what is sampled.
+    """
+    ladders, rungs = state.temperatures.shape
+    running = np.cumsum(state.shares)
+    number = int(np.searchsorted(running / running[-1], lot, side="right"))
     proposed, log_q = _propose(rng, state, state.moves[number], target)
     log_ratio = acceptance(state.chains, proposed, state.temperatures.reshape(-1), log_q)
     accepted = np.log(rng.random(state.chains.size)) < log_ratio
     chains = state.chains.replaced(proposed, accepted)
-    best = _better(target, state.best, _best(target, chains, settings.ladders))
+    best = _better(target, state.best, _best(target, chains, ladders))
     order, chance = ladder.swaps(
-        rng,
+        taken(rng, np.arange(ladders) * rungs),
         state.temperatures,
         chains.log_likelihood.reshape(state.temperatures.shape),
         bool(state.step % 2),
     )
-    here = np.arange(settings.ladders)[:, None]
+    here = np.arange(ladders)[:, None]
     replica = state.replica[here, order]
     came_from_hot, arrived = ladder.travelled(replica, state.came_from_hot)
     made = np.arange(len(state.moves)) == number
-    following = State(
+    useful = _useful(state.chains, proposed, accepted).reshape(ladders, rungs).mean(axis=1)
+    following = replace(
+        state,
         step=state.step + 1,
-        warm=state.warm,
-        chains=chains.rows((here * settings.rungs + order).reshape(-1)),
+        chains=chains.rows((here * rungs + order).reshape(-1)),
         best=best,
-        temperatures=state.temperatures,
         replica=replica,
         came_from_hot=came_from_hot,
         trips=state.trips + arrived,
-        moves=state.moves,
-        shares=state.shares,
         tried=state.tried + made,
-        made=state.made + made * _useful(state.chains, proposed, accepted),
+        made=state.made + made * useful[:, None],
         swap_tried=state.swap_tried + np.isfinite(chance),
         swap_chance=state.swap_chance + np.nan_to_num(chance),
-        seeking=state.seeking,
-        round=state.round,
-        turn=state.turn,
-        census=state.census,
-        weighed=state.weighed,
-        alone=state.alone,
-        drawn=state.drawn,
     )
-    return adapted(following, target, settings), Info(
-        state.moves[number], proposed, log_ratio, accepted
-    )
+    return following, Info(state.moves[number], proposed, log_ratio, accepted)
 
 
 def recalled(rng: np.random.Generator, state: State, target: Target, recaller: Recaller) -> State:
@@ -226,7 +223,7 @@ def recalled(rng: np.random.Generator, state: State, target: Target, recaller: R
     ladders, rungs = state.temperatures.shape
     chains = recaller.step(rng, state.chains, np.tile(np.arange(rungs), ladders))
     cold = np.arange(ladders) * rungs
-    drawn = recaller.several(rng, chains.rows(cold), 0, DRAWN)
+    drawn = recaller.several(taken(rng, cold), chains.rows(cold), 0, DRAWN)
     last = drawn.rows(np.arange(drawn.size - ladders, drawn.size))
     where = np.zeros(chains.size, dtype=np.bool_)
     where[cold] = True
@@ -245,75 +242,6 @@ def acceptance(old: Chains, new: Chains, temperatures: Floats, log_q: Floats) ->
     return np.where(np.isfinite(new.log_prior), ratio, -np.inf)
 
 
-def adapted(state: State, target: Target, settings: Tempering) -> State:
-    """Move the rungs and share the moves anew at the end of a round of the warm-up; end it.
-
-    Each round is twice as long as the one before, so that the last one, in which the chains have
-    settled, decides. The warm-up ends after `warm_up` steps, once all finders are over, all
-    ladders have found equally good machines, and all neighbours swap about equally often or a
-    round took as long as the shortest warm-up; or else after half of all steps.
-    """
-    half = state.step >= settings.steps // 2
-    if state.warm >= 0 or (state.step < state.turn and not half):
-        return state
-    rejection = (1 - state.swap_chance / np.maximum(state.swap_tried, 1)).mean(axis=0)
-    rate = np.sqrt((state.made + 0.5) / (state.tried + 1.0))
-    shares = LEAST_SHARE + rate / rate.sum()
-    found = state.seeking.over(settings)
-    balanced = apart(rejection) <= UNBALANCED if len(rejection) else True
-    agreed = state.step >= settings.warm_up and apart(target.score(state.best)) < same_score(
-        target
-    )
-    ended = half or (found and agreed and (balanced or state.round >= settings.warm_up))
-    longer = 2 * state.round if found else state.round
-    members, weighed = _census(state, target) if ended else (state.census, state.weighed)
-    return replace(
-        _counted_afresh(state),
-        census=members,
-        weighed=weighed,
-        warm=state.step if ended else -1,
-        temperatures=np.tile(
-            ladder.respaced(state.temperatures[0], rejection), (settings.ladders, 1)
-        ),
-        came_from_hot=state.came_from_hot & (not ended),
-        trips=state.trips * (not ended),
-        shares=shares / shares.sum(),
-        round=longer,
-        turn=state.step + longer,
-    )
-
-
-def _census(state: State, target: Target) -> tuple[Census, int]:
-    """Return the machines near the best in weight, and how many were weighed to find them."""
-    wanted = state.weighed >= 0 and census.possible(target)
-    if not wanted or not np.isfinite(state.best.log_likelihood).any():
-        return state.census, state.weighed
-    seeds = [Census(each.machines, each.experts.discount) for each in (state.best, state.chains)]
-    return census.take(target, census.joined(seeds))
-
-
-def _counted_afresh(state: State) -> State:
-    """Return the state with no proposals and no swaps counted."""
-    return replace(
-        state,
-        tried=np.zeros_like(state.tried),
-        made=np.zeros_like(state.made),
-        swap_tried=np.zeros_like(state.swap_tried),
-        swap_chance=np.zeros_like(state.swap_chance),
-    )
-
-
-def same_score(target: Target) -> float:
-    """Return how far apart the scores of equally good machines may be."""
-    return SAME_WITH_EXPERT if target.unknowns.any else SAME_SCORE
-
-
-def apart(scores: Floats) -> float:
-    """Return how far the best of scores lies above the worst; equal infinities are not apart."""
-    best, worst = float(scores.max()), float(scores.min())
-    return 0.0 if best == worst else best - worst
-
-
 def _propose(
     rng: np.random.Generator, state: State, move: str, target: Target
 ) -> tuple[Chains, Floats]:
@@ -327,9 +255,9 @@ def _propose(
     return target.chains(proposed, carried), log_q + log_jacobian
 
 
-def _useful(old: Chains, new: Chains, accepted: Bools) -> float:
-    """Return the share of chains that moved to a machine with another likelihood."""
-    return float((accepted & (new.log_likelihood != old.log_likelihood)).mean())
+def _useful(old: Chains, new: Chains, accepted: Bools) -> Bools:
+    """Return bool[L K]: which chains moved to a machine with another likelihood."""
+    return np.asarray(accepted & (new.log_likelihood != old.log_likelihood))
 
 
 def _best(target: Target, chains: Chains, ladders: int) -> Chains:

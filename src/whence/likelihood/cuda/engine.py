@@ -23,6 +23,7 @@ WARP = 32
 MOST_STATES = WARP  # of a machine: each has a lane
 MOST_TABLE_BYTES = 64 * 1024  # of a machine's arrows in fast memory
 FAST_ITERATES = 64 * 1024  # bytes of iterates that are kept in fast memory, at most
+FAST_STATES = 12 * 1024  # bytes of machines' states that are kept there, at most
 SHARE = 0.4  # of the free memory that a batch may take
 BLOCKS = 32  # that a processor runs side by side, at most
 MOST_KEPT = 6  # values of actions that a lane keeps at hand
@@ -251,9 +252,9 @@ class CudaEngine:
     def _scratch(self, blocks: int) -> int:
         return blocks * 2 * self._window * self.rows.swept * 8 * WARP
 
-    def _blocks(self, groups: int, shared: int) -> int:
+    def _blocks(self, groups: int, shared: int, most: int = BLOCKS) -> int:
         """Return how many blocks to launch: as many as run side by side, each again and again."""
-        each = max(min(BLOCKS, self.card.shared_bytes // (shared + 1024)), 1)
+        each = max(min(most, self.card.shared_bytes // (shared + 1024)), 1)
         return min(groups, each * self.card.processors)
 
     def solved(self, batch: Batch) -> tuple[Any, Any]:
@@ -279,11 +280,11 @@ class CudaEngine:
         kernel(self._blocks(batch.groups, shared), shared, arguments)
 
     def _solve_straight(self, batch: Batch, z: Any, sweeps: Any) -> None:
-        shared = 40 * WARP * len(self.mdp.alphabet)
-        blocks = self._blocks(batch.groups, shared)
-        rough = straight.rough_sweeps(self.discount)
-        for name, most in (("solve_roughly", rough), ("solve_finely", self._most_sweeps)):
+        shared = (40 * len(self.mdp.alphabet) + straight.SITTER) * WARP
+        rough, fine = straight.rough_sweeps(self.discount), self._most_sweeps
+        for (name, each), most in zip(straight.KERNELS.items(), (rough, fine), strict=True):
             kernel = self.card.kernel("straight.cu", name, (), self._code)
+            blocks = self._blocks(batch.groups, shared, each)
             kernel(blocks, shared, (*self._problem(batch, most), z, sweeps))
 
     def _solve(self, batch: Batch, z: Any, sweeps: Any) -> None:
@@ -321,17 +322,21 @@ class CudaEngine:
         """Return float64[E], the log likelihoods of machines that were solved."""
         sent, m = self._sent_choices, len(self.mdp.alphabet)
         nodes = self.evidence.n_histories
-        blocks = self._blocks(batch.groups, WARP * m)
+        states = nodes * (WARP // batch.n)  # a byte for each history and machine
+        fast = states <= FAST_STATES
+        shared = WARP * m + (states if fast else 0)
+        blocks = self._blocks(batch.groups, shared)
+        memory = self.card.empty(1 if fast else blocks * nodes * WARP, np.uint8)
         out = self.card.empty(many, np.float64)
-        self._reader("read_cells")(
+        self._reader("read_cells", fast)(
             blocks,
-            WARP * m,
+            shared,
             (
                 *_whole(batch.size, batch.n, m, batch.width, len(self.rows.label), nodes),
                 *_whole(len(self.evidence.visited)),
                 batch.columns, sent["parent"], sent["symbol"], sent["first"], sent["entries"],
                 sent["after"], sent["weight"], sent["first_cell"], sent["cells"], batch.targets, z,
-                *experts, self.card.empty(blocks * nodes * WARP, np.uint8), out,
+                *experts, memory, out,
             ),
         )  # fmt: skip
         return out
@@ -351,11 +356,12 @@ class CudaEngine:
         )  # fmt: skip
         return out
 
-    def _reader(self, name: str) -> Kernel:
+    def _reader(self, name: str, fast: bool = False) -> Kernel:
         wide = bool((self.choices.weight != 1.0).any())
         most = int(np.diff(self.choices.first).max(initial=0))
         kept = most if most <= MOST_KEPT else 0
-        return self.card.kernel("read.cu", name, (f"-DWIDE={int(wide)}", f"-DKEPT={kept}"))
+        flags = f"-DWIDE={int(wide)}", f"-DKEPT={kept}", f"-DFAST={int(fast)}"
+        return self.card.kernel("read.cu", name, flags)
 
 
 def worth_their_hubs(hubs: HubMap, mdp: LabeledMDP, discount: float) -> bool:

@@ -1,7 +1,8 @@
 // Log likelihoods from what it is worth to enter each row: the steps of every history are shared out among the states of
 // each machine, and each lane adds up those that fell to it, state by state and action by action.
 //
-// Compiled with WIDE (1: several outcomes an action) and KEPT (how many actions' values a lane keeps; 0: any number).
+// Compiled with WIDE (1: several outcomes an action), KEPT (how many actions' values a lane keeps; 0: any number) and FAST (1:
+// the states that machines are in after each history are kept in fast memory, behind the arrows).
 
 #define TIE 1e-9
 #define RESOLUTION 1e-13
@@ -119,7 +120,11 @@ extern "C" __global__ void __launch_bounds__(WARP) read_cells(
     ROOM;
     Choices world = {first, entries, after, weight};
     Int groups = (machines + WARP / n - 1) / (WARP / n);
+#if FAST
+    Byte *memory = (Byte *)room + m * WARP;
+#else
     Byte *memory = memories + blockIdx.x * nodes * WARP;
+#endif
     for (Int group = blockIdx.x; group < groups; group += gridDim.x) {
         Place at = place_of(group, n, machines);
         const double *z = worth + group * rows * WARP;

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from whence._arrays import Floats, Ints
+from whence.likelihood.cuda.card import WARP, FullError
 from whence.likelihood.cuda.engine import Batch, CudaEngine
 
 BLOCKS = 2_048  # of kernels that go over all machines; fixed, so that sums are the same everywhere
@@ -84,13 +85,10 @@ class Sieve:
         """
         self._engines, self._m, self._stretch = engines, m, stretch
         card = self._card = engines[0].card
-        self._columns = [card.put(own.astype(np.int32)) for own in columns]
-        self._constants = [
-            card.put(np.ascontiguousarray(numbers))
-            for numbers in (
-                stretch.ways, np.array(stretch.levels), stretch.by_zeros, stretch.by_loops,
-            )
-        ]  # fmt: skip
+        constants = stretch.ways, np.array(stretch.levels), stretch.by_zeros, stretch.by_loops
+        with card.guarded():
+            self._columns = [card.put(own.astype(np.int32)) for own in columns]
+            self._constants = [card.put(np.ascontiguousarray(numbers)) for numbers in constants]
         self._experts: dict[int, tuple[Any, ...]] = {}
 
     def sifted(self, start: int, stop: int, best: float, nats: float) -> Sifted:
@@ -100,10 +98,19 @@ class Sieve:
         """
         n = self._stretch.n
         chunk = min(AT_A_TIME, *(engine.room_for(n) // 2 + 1 for engine in self._engines))
-        parts = []
-        for first in range(start, stop, chunk):
-            with self._card.guarded():
-                parts.append(self._part(first, min(first + chunk, stop), best, nats))
+        parts: list[Sifted] = []
+        first = start
+        while first < stop:
+            try:
+                with self._card.guarded():
+                    parts.append(self._part(first, min(first + chunk, stop), best, nats))
+            except FullError:
+                if chunk <= WARP:
+                    raise
+                chunk = max(min(chunk, stop - first) // 2, WARP)
+                self._experts.clear()
+                continue
+            first += chunk
             best = max(best, parts[-1].log_weight.max(initial=-np.inf))
         rest = [part.log_rest for part in parts]
         return Sifted(

@@ -9,126 +9,192 @@
 // After every LEAP sweeps, the last STEP of them are taken on as far as changes that shrink as they did would lead (Aitken);
 // where that makes matters worse, it is left out for a while.
 //
+// Machines take from 1 to some 200 sweeps. So a machine that is done gives its seat, n lanes, to the next one of the block's
+// groups, while those beside it go on. Seats change hands every LEAP sweeps only, so that all leap together, and a machine's
+// numbers do not depend on who sits beside it.
+//
 // `straight.py` writes what comes before: ROWS declares the variables x0, x1, ..., SWEEP sweeps over them, SIZE finds the
-// largest, STORE writes them, LEAPS takes them on, LOAD declares and reads them; ROWS32 and so on do so with y0, y1, ...
+// largest, STORE writes them, LEAPS takes them on, LOAD reads them; ROWS32 and so on do so with y0, y1, ..., CLEAR32 makes
+// them 0.
 //
 // There are two kernels, since the code of both sweeps together would not stay in the cache for instructions.
 
 #define LEAP 8
 #define STEP 2 // sweeps of a step that is taken on: two, since changes may swing
-#define SETTLE(x, kind, most, fresh) \
+#define ALL 0xffffffffu
+#define PUT(x, best) \
     { \
-        kind now = fresh; \
-        change = most(change, fabs(now - x)); \
+        double now = best; \
+        change = larger_bits(change, size_bits(now - x)); \
         x = now; \
     }
-#define PUT(x, best) SETTLE(x, double, larger, best)
-#define PUT32(x, best) SETTLE(x, float, fmaxf, best)
-#define ENTER(x, best, k) SETTLE(x, double, larger, paid[k * WARP + lane] + __shfl_sync(mask, best, to[k * WARP + lane]))
-#define ENTER32(x, best, k) SETTLE(x, float, fmaxf, paid32[k * WARP + lane] + __shfl_sync(mask, best, to[k * WARP + lane]))
+#define PUT32(x, best) \
+    { \
+        float now = best; \
+        change = fmaxf(change, fabsf(now - x)); \
+        x = now; \
+    }
+#define ENTER(x, best, k) PUT(x, paid[k * WARP + lane] + __shfl_sync(ALL, best, to[k * WARP + lane]))
+#define ENTER32(x, best, k) PUT32(x, paid32[k * WARP + lane] + __shfl_sync(ALL, best, to[k * WARP + lane]))
 #define AGAIN(k, step) again[((step - 1) * m + k) * WARP + lane]
 #define AGAIN32(k, step) again32[((step - 1) * m + k) * WARP + lane]
-#define MEASURE(x) size = larger(size, fabs(x));
-#define FROM(row, x) double x = rough[row * WARP + lane];
+#define MEASURE(x) size = larger_bits(size, size_bits(x));
+#define FROM(row, x) x = fresh ? (double)((const float *)out)[2 * (row * WARP + lane)] : x;
 #define KEEP(row, x) out[row * WARP + lane] = x;
 #define LEAD(row, x) x += ahead * (x - out[row * WARP + lane]);
+#define EMPTY32(y) y = fresh ? 0.0f : y;
+#define KEEP32(row, y) ((float *)out)[2 * (row * WARP + lane)] = y; // in the place of the 64-bit number to come
+#define LEAD32(row, y) y += ahead * (y - ((const float *)out)[2 * (row * WARP + lane)]);
 
-// How a machine's changes shrink.
-struct Pace {
-    float last, began, leapt; // the change of the last sweep, of that before the step to be taken on, of the last leap
-    int sweeps, wait, pause;  // leaps to be left out, now and after the next failure
+// The upper half of a number's size, which orders as the number does and takes one instruction to compare; and a bound from it.
+__device__ inline int size_bits(double x) { return __double2hiint(x) & 0x7fffffff; }
+__device__ inline int larger_bits(int one, int other) { return one > other ? one : other; }
+__device__ inline double above(int bits) { return __hiloint2double(bits + 1, 0); }
+
+// Who sits in a lane, and how its changes shrink. Kept in fast memory: values need all the registers.
+struct Sitter {
+    Int machine, place;         // and where its values are written
+    float second, began, leapt; // the change of a round's second sweep, of that before the step to be taken on, of the last leap
+    int sweeps, wait, pause;    // leaps to be left out, now and after the next failure
+    int going;
 };
 
-// Return whether the values are to be kept before the next sweep, from where the step to be taken on begins.
-__device__ inline bool begins(Pace &pace) {
-    if (pace.sweeps % LEAP != LEAP - STEP) return false;
-    pace.began = pace.last;
-    return true;
+// Which lane of which seat this is, worked out anew rather than remembered.
+__device__ inline Place lane_of(Int n) {
+    int lane = threadIdx.x;
+#ifndef EMULATED
+    asm volatile("" : "+r"(lane));
+#endif
+    Place at;
+    at.lane = lane;
+    at.per = WARP / (int)n;
+    at.seat = lane / (int)n;
+    at.y = lane % (int)n;
+    at.base = at.seat * (int)n;
+    return at;
 }
 
-// Note the change of a sweep; return how far to take the step on, in units of it, where it is time to leap.
-__device__ inline float paced(Pace &pace, float change) {
-    pace.sweeps++;
-    pace.last = change;
-    int after = pace.sweeps % LEAP;
-    if (after == 2 && pace.sweeps > LEAP && change > 0.7f * pace.leapt && pace.wait == 0) {
-        pace.wait = pace.pause;
-        pace.pause *= 2;
+// Seats that are free go to the next machines of the block's groups, as far as there are any. Return the lanes where that is
+// so; `next` counts the block's machines. What is worth writing goes where the machine would sit in its own group.
+__device__ inline unsigned next_machines(int &next, Place &at, Int n, Int machines, Int rows, volatile Sitter *own) {
+    bool free = !own->going && at.seat < at.per;
+    unsigned seats = __ballot_sync(ALL, free && at.y == 0);
+    if (free) {
+        int turn = next + __popc(seats & ((1u << at.base) - 1)), seat = turn % at.per;
+        Int group = blockIdx.x + (Int)(turn / at.per) * gridDim.x, machine = group * at.per + seat;
+        if (machine < machines) {
+            own->machine = machine;
+            own->place = group * rows * WARP + seat * (int)n - at.base;
+            own->sweeps = own->wait = 0;
+            own->pause = own->going = 1;
+        }
     }
-    if (after != 0) return 0.0f;
-    pace.leapt = change;
-    if (pace.wait > 0) {
-        pace.wait--;
+    next += __popc(seats);
+    at.machine = own->machine;
+    at.here = free && own->going;
+    return __ballot_sync(ALL, at.here);
+}
+
+// Note the last change of a round; return how far to take the step on, in units of it.
+__device__ inline float paced(volatile Sitter *own, float change) {
+    if (own->sweeps > 0 && own->second > 0.7f * own->leapt && own->wait == 0) {
+        own->wait = own->pause;
+        own->pause = 2 * own->pause;
+    }
+    own->sweeps = own->sweeps + LEAP;
+    own->leapt = change;
+    if (own->wait > 0) {
+        own->wait = own->wait - 1;
         return 0.0f;
     }
-    float ratio = change / pace.began;
+    float ratio = change / own->began;
     return ratio > 0.05f && ratio < 0.99f ? ratio / (1.0f - ratio) : 0.0f;
 }
 
 // What it is worth to read label k for ever, once in so many steps, from each state of a machine: a sum doubled in length
 // until what is left out is nothing.
-__device__ inline double read_for_ever(int k, int step, double discount, int lane, const int *to, const double *paid) {
+__device__ inline double read_for_ever(
+    unsigned mask, int k, int step, double discount, int lane, const int *to, const double *paid
+) {
     double between = step == 1 ? 1.0 : discount, ratio = between * discount;
     double total = between * paid[k * WARP + lane];
     int next = to[k * WARP + lane];
     while (ratio > 1e-18) {
-        total += ratio * __shfl_sync(0xffffffffu, total, next);
-        next = __shfl_sync(0xffffffffu, next, next);
+        total += ratio * __shfl_sync(mask, total, next);
+        next = __shfl_sync(mask, next, next);
         ratio *= ratio;
     }
     return total;
 }
 
-// What both kernels are given, and where a block keeps its machines.
+// What both kernels are given.
 #define GIVEN \
     Int machines, Int n, Int m, Int width, Int rows, Int swept, Int most_sweeps, double discount, const int *columns, \
         const int *label, const double *least, const int *first, const int *entries, const int *after, \
         const double *weight, const Byte *targets, const double *pays, const double *tolerance, double *z, Int *sweeps
 
-// The sweeps in 32-bit numbers.
-extern "C" __global__ void __launch_bounds__(WARP, 12) solve_roughly(GIVEN) {
+// The sweeps in 32-bit numbers. Lanes without a machine sweep, too, over numbers that nobody reads.
+extern "C" __global__ void __launch_bounds__(WARP) solve_roughly(GIVEN) {
     ROOM;
     double *paid = room;
     int *to = (int *)(paid + m * WARP);
     float *paid32 = (float *)(to + m * WARP);
     float *again32 = paid32 + m * WARP;
-    Int groups = (machines + WARP / n - 1) / (WARP / n);
-    for (Int group = blockIdx.x; group < groups; group += gridDim.x) {
-        Place at = place_of(group, n, machines);
-        int lane = at.lane;
-        float *out = (float *)(z + group * rows * WARP);
-        seat_machine(at, n, m, width, columns, targets, pays, to, paid);
-        for (int k = 0; k < m; k++) {
-            paid32[k * WARP + lane] = paid[k * WARP + lane];
-            for (int step = 1; LOOPS && step < 3; step++)
-                AGAIN32(k, step) = read_for_ever(k, step, discount, lane, to, paid);
-        }
-        double low, high;
-        bounds_of(0xffffffffu, at, n, m, discount, paid, &low, &high);
-        double aim = at.here ? tolerance[at.machine] * (1.0 - discount) : 0.0;
-        float enough = larger(aim, 4e-7 * larger(high, -low));
-        ROWS32
-        Pace pace = {1e30f, 1e30f, 1e30f, 0, 0, 1};
-        bool going = at.here;
-        unsigned mask = __ballot_sync(0xffffffffu, going);
-        while (mask) {
-            if (going) {
-                float change = 0.0f;
-                if (begins(pace)) {
-                    STORE32
-                }
-                SWEEP32
-                change = largest_of(mask, change, at, n);
-                float ahead = paced(pace, change);
-                if (change <= enough || pace.sweeps >= most_sweeps) going = false;
-                if (going && ahead > 0.0f) {
-                    LEAP32
+    int lane = threadIdx.x, next = 0;
+    volatile Sitter *own = (Sitter *)(paid + 5 * m * WARP) + lane;
+    own->going = own->machine = own->place = 0;
+    seat_machine(place_of(0, n, 0), n, m, width, columns, targets, pays, to, paid);
+    for (int k = 0; k < 3 * m; k++) paid32[k * WARP + lane] = 0.0f;
+    ROWS32
+    for (;;) {
+        bool fresh;
+        {
+            Place at = lane_of(n);
+            unsigned taken = next_machines(next, at, n, machines, rows, own);
+            if (!__ballot_sync(ALL, own->going)) break;
+            fresh = at.here;
+            if (fresh) {
+                seat_machine(at, n, m, width, columns, targets, pays, to, paid);
+                for (int k = 0; k < m; k++) {
+                    paid32[k * WARP + lane] = paid[k * WARP + lane];
+                    for (int step = 1; LOOPS && step < 3; step++)
+                        AGAIN32(k, step) = read_for_ever(taken, k, step, discount, lane, to, paid);
                 }
             }
-            mask = __ballot_sync(0xffffffffu, going);
         }
-        if (at.here && at.y == 0) sweeps[at.machine] = pace.sweeps;
-        STORE32
+        CLEAR32
+        float change;
+        for (int phase = 0; phase < LEAP; phase++) {
+            if (phase == LEAP - STEP) {
+                own->began = largest_of(ALL, change, lane_of(n), n);
+                double *out = z + own->place;
+                if (own->going) {
+                    STORE32
+                }
+            }
+            change = 0.0f;
+            SWEEP32
+            if (phase == 1) own->second = largest_of(ALL, change, lane_of(n), n);
+        }
+        float ahead = 0.0f;
+        double *out = z + own->place;
+        {
+            Place at = lane_of(n);
+            change = largest_of(ALL, change, at, n);
+            double low, high;
+            bounds_of(ALL, at, n, m, discount, paid, &low, &high);
+            if (own->going) {
+                ahead = paced(own, change);
+                float enough = larger(tolerance[own->machine] * (1.0 - discount), 4e-7 * larger(high, -low));
+                if (change <= enough || own->sweeps >= most_sweeps) {
+                    own->going = 0;
+                    ahead = 0.0f;
+                    if (at.y == 0) sweeps[own->machine] = own->sweeps;
+                    STORE32
+                }
+            }
+        }
+        LEAP32
     }
 }
 
@@ -138,47 +204,61 @@ extern "C" __global__ void __launch_bounds__(WARP) solve_finely(GIVEN) {
     double *paid = room;
     double *again = paid + m * WARP;
     int *to = (int *)(again + 2 * m * WARP);
-    Int groups = (machines + WARP / n - 1) / (WARP / n);
-    for (Int group = blockIdx.x; group < groups; group += gridDim.x) {
-        Place at = place_of(group, n, machines);
-        int lane = at.lane;
-        double *out = z + group * rows * WARP;
-        seat_machine(at, n, m, width, columns, targets, pays, to, paid);
-        for (int k = 0; k < m; k++)
-            for (int step = 1; LOOPS && step < 3; step++)
-                AGAIN(k, step) = read_for_ever(k, step, discount, lane, to, paid);
-        double low, high;
-        bounds_of(0xffffffffu, at, n, m, discount, paid, &low, &high);
-        double bound = larger(high, -low);
-        double aim = at.here ? tolerance[at.machine] * (1.0 - discount) : 0.0;
-        const float *rough = (const float *)out;
-        LOAD
-        __syncwarp(); // the 32-bit numbers lie where 64-bit ones will be written
-        Pace pace = {1e30f, 1e30f, 1e30f, 0, 0, 1};
-        bool going = at.here;
-        unsigned mask = __ballot_sync(0xffffffffu, going);
-        while (mask) {
-            if (going) {
-                double change = 0.0;
-                if (begins(pace)) {
+    int lane = threadIdx.x, next = 0;
+    volatile Sitter *own = (Sitter *)(paid + 5 * m * WARP) + lane;
+    own->going = own->machine = own->place = 0;
+    seat_machine(place_of(0, n, 0), n, m, width, columns, targets, pays, to, paid);
+    for (int k = 0; k < 2 * m; k++) again[k * WARP + lane] = 0.0;
+    ROWS
+    for (;;) {
+        bool fresh;
+        {
+            Place at = lane_of(n);
+            unsigned taken = next_machines(next, at, n, machines, rows, own);
+            if (!__ballot_sync(ALL, own->going)) break;
+            fresh = at.here;
+            if (fresh) {
+                seat_machine(at, n, m, width, columns, targets, pays, to, paid);
+                for (int k = 0; k < m; k++)
+                    for (int step = 1; LOOPS && step < 3; step++)
+                        AGAIN(k, step) = read_for_ever(taken, k, step, discount, lane, to, paid);
+            }
+        }
+        {
+            const double *out = z + own->place;
+            LOAD
+        }
+        int change;
+        for (int phase = 0; phase < LEAP; phase++) {
+            if (phase == LEAP - STEP) {
+                own->began = largest_of(ALL, above(change), lane_of(n), n);
+                double *out = z + own->place;
+                if (own->going) {
                     STORE
                 }
-                SWEEP
-                change = largest_of(mask, change, at, n);
-                double ahead = paced(pace, change);
-                if (change <= aim || pace.sweeps >= most_sweeps) going = false;
-                if (__ballot_sync(mask, going && change <= 64.0 * EPSILON * bound)) {
-                    double size = 0.0;
-                    SIZE
-                    if (change <= 4.0 * EPSILON * largest_of(mask, size, at, n)) going = false;
-                }
-                if (going && ahead > 0.0) {
-                    LEAPS
+            }
+            change = 0;
+            SWEEP
+            if (phase == 1) own->second = largest_of(ALL, above(change), lane_of(n), n);
+        }
+        double ahead = 0.0;
+        double *out = z + own->place;
+        {
+            int size = 0;
+            SIZE
+            Place at = lane_of(n);
+            double exact = 4.0 * EPSILON * largest_of(ALL, __hiloint2double(size, 0), at, n); // below, it is rounding
+            double most = largest_of(ALL, above(change), at, n);
+            if (own->going) {
+                ahead = paced(own, most);
+                if (most <= larger(exact, tolerance[own->machine] * (1.0 - discount)) || own->sweeps >= most_sweeps) {
+                    own->going = 0;
+                    ahead = 0.0;
+                    if (at.y == 0) sweeps[own->machine] += own->sweeps;
+                    STORE
                 }
             }
-            mask = __ballot_sync(0xffffffffu, going);
         }
-        if (at.here && at.y == 0) sweeps[at.machine] += pace.sweeps;
-        STORE
+        LEAPS
     }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 
@@ -13,7 +14,12 @@ MOST_ROWS = 112  # whose values fit into the registers of a lane
 MOST_OUTCOMES = 6_000  # that are worth compiling
 MOST_SYMBOLS = 40  # whose arrows fit into fast memory in all the ways that they are needed
 LONGEST_DISCOUNT = 0.98  # beyond, extrapolation saves more than registers do
+KERNELS = {"solve_roughly": 8, "solve_finely": 8}  # and blocks that a processor has registers for
+SITTER = 48  # bytes that a lane keeps of its machine
 ROUGH = 1e-7  # of the largest value: what 32-bit numbers are exact to
+
+# Where an action may end, by weight, but for its likeliest outcome; and the weight of that one.
+Outcomes = tuple[tuple[tuple[float, tuple[int, ...]], ...], float]
 
 
 def pays(rows: Rows, discount: float) -> bool:
@@ -39,8 +45,10 @@ def code(rows: Rows, discount: float) -> str:
             f"#define LOOPS {int(again.any())}",
             "#define ROWS32 float " + ", ".join(f"y{row} = 0.0f" for row in every) + ";",
             "#define SWEEP32 " + " ".join(rough),
-            "#define STORE32 " + " ".join(f"KEEP({row}, y{row})" for row in every),
-            "#define LEAP32 " + " ".join(f"LEAD({row}, y{row})" for row in every),
+            "#define CLEAR32 " + " ".join(f"EMPTY32(y{row})" for row in every),
+            "#define STORE32 " + " ".join(f"KEEP32({row}, y{row})" for row in every),
+            "#define LEAP32 " + " ".join(f"LEAD32({row}, y{row})" for row in every),
+            "#define ROWS double " + ", ".join(f"x{row} = 0.0" for row in every) + ";",
             "#define LOAD " + " ".join(f"FROM({row}, x{row})" for row in every),
             "#define SWEEP " + " ".join(fine),
             "#define SIZE " + " ".join(f"MEASURE(x{row})" for row in every),
@@ -53,37 +61,67 @@ def code(rows: Rows, discount: float) -> str:
 
 def _swept(rows: Rows, row: int, discount: float, again: Ints, name: str, suffix: str) -> str:
     """Return the statements that give one row its new value, in numbers of one kind."""
-    kind, mark, most = ("float", "32", "fmaxf") if suffix else ("double", "", "larger")
+    kind, mark = ("float", "32") if suffix else ("double", "")
     label, step = int(rows.label[row]), int(again[row])
     worth = [f"AGAIN{mark}({label}, {step})"] if step else []
     if math.isfinite(rows.least[row]):
         worth.append(f"{float(rows.least[row])!r}{suffix}")
-    factor, best = (discount, "b") if rows.wide else (1.0, f"b * {discount!r}{suffix}")
-    pairs = range(rows.first[row], rows.first[row + 1])
-    worth += [_action(rows, pair, factor, name, suffix) for pair in pairs]
-    every = list(dict.fromkeys(worth))
-    lines = [f"{kind} b = {every[0]};"]
-    for other in every[1:]:
-        lines.append(f"b = {most}(b, {other});")
+    actions = _actions(rows, row)
+    unit = _unit(actions) if rows.wide else 1.0
+    worth += [_worth(rest, lead, ends, unit, name, suffix) for (rest, lead), ends in actions]
+    best = f"b * {unit * discount!r}{suffix}"
     last = f"PUT{mark}({name}{row}, {best})"
     if label >= 0:
         last = f"ENTER{mark}({name}{row}, {best}, {label})"
-    return "{ " + " ".join([*lines, last]) + " }"
+    return f"{{ {kind} b = {_largest(worth, suffix)}; {last} }}"
 
 
-def _action(rows: Rows, pair: int, factor: float, name: str, suffix: str) -> str:
-    """Return what an action is worth times a factor; outcomes that are as likely go together."""
-    groups: dict[float, list[str]] = {}
-    for e in range(rows.entries[pair], rows.entries[pair + 1]):
-        groups.setdefault(factor * float(rows.weight[e]), []).append(f"{name}{rows.after[e]}")
-    terms = []
-    for weight, each in groups.items():
-        total = " + ".join(sorted(each))
-        if weight == 1.0:
-            terms.append(total)
-        else:
-            terms.append(f"{weight!r}{suffix} * ({total})")
-    return " + ".join(terms)
+def _actions(rows: Rows, row: int) -> list[tuple[Outcomes, tuple[int, ...]]]:
+    """Return a row's actions, those together that differ in where their likeliest outcome ends."""
+    alike: dict[Outcomes, list[int]] = {}
+    for pair in range(rows.first[row], rows.first[row + 1]):
+        ends: dict[float, list[int]] = {}
+        for e in range(rows.entries[pair], rows.entries[pair + 1]):
+            ends.setdefault(float(rows.weight[e]), []).append(int(rows.after[e]))
+        lead = max((weight for weight in ends if len(ends[weight]) == 1), default=0.0)
+        rest = tuple(
+            sorted((weight, tuple(sorted(to))) for weight, to in ends.items() if weight != lead)
+        )
+        alike.setdefault((rest, lead), []).extend(ends.get(lead, []))
+    return [(key, tuple(dict.fromkeys(to))) for key, to in alike.items()]
+
+
+def _unit(actions: list[tuple[Outcomes, tuple[int, ...]]]) -> float:
+    """Return the weight that most outcomes share: what is counted in it costs a product less."""
+    found = Counter(weight for (rest, _), _ in actions for weight, _ in rest)
+    return found.most_common(1)[0][0] if found else 1.0
+
+
+def _worth(
+    rest: tuple[tuple[float, tuple[int, ...]], ...],
+    lead: float,
+    ends: tuple[int, ...],
+    unit: float,
+    name: str,
+    suffix: str,
+) -> str:
+    """Return what the best of some actions is worth, in a unit; what they share is summed once."""
+    parts = [(weight, " + ".join(f"{name}{end}" for end in to)) for weight, to in rest]
+    if ends:
+        parts.append((lead, _largest([f"{name}{end}" for end in ends], suffix)))
+    return " + ".join(
+        f"({total})" if weight == unit else f"{weight / unit!r}{suffix} * ({total})"
+        for weight, total in parts
+    )
+
+
+def _largest(terms: list[str], suffix: str) -> str:
+    """Return the largest of some terms, each named once."""
+    most = "fmaxf" if suffix else "larger"
+    first, *others = dict.fromkeys(terms)
+    for other in others:
+        first = f"{most}({first}, {other})"
+    return first
 
 
 def _again(rows: Rows, discount: float) -> Ints:

@@ -16,6 +16,7 @@ from whence.search.finding.goals import Goals
 from whence.search.finding.reducing import Tables
 from whence.search.machines import Machines
 from whence.search.neighbours import single_changes
+from whence.search.placing import FEW
 from whence.search.target import Chains, Target
 from whence.search.unknowns import Experts
 
@@ -74,19 +75,24 @@ class Scorer:
     """Scores machines, and counts them.
 
     Attributes:
-        target: what scores.
+        target: what they are scored by.
+        lists: what lists of `FEW` machines and more are scored by, however many of them were met.
         goals: what the expert heads for, for words that follow it.
-        count: machines scored so far.
+        count: how many were scored.
     """
 
-    def __init__(self, target: Target, goals: Goals | None = None) -> None:
+    def __init__(
+        self, target: Target, lists: Target | None = None, goals: Goals | None = None
+    ) -> None:
         self.target = target
+        self.lists = lists or target
         self.goals = goals
         self.count = 0
 
     def score(self, machines: Machines, experts: Experts) -> Scored:
         """Return machines with their scores."""
-        chains: Chains = self.target.chains(machines, experts)
+        scored_by = self.lists if machines.size >= FEW else self.target
+        chains: Chains = scored_by.chains(machines, experts)
         self.count += machines.size
         return Scored(machines, experts, self.target.score(chains))
 

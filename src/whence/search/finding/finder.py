@@ -85,11 +85,12 @@ class Finder:
 
     Attributes:
         target: machines of all sizes up to the largest, scored roughly.
+        lists: the same, for long lists of machines.
     """
 
-    def __init__(self, target: Target) -> None:
-        rough = tuple(posterior.to_tolerance(ROUGH) for posterior in target.posteriors)
-        self.target = replace(target, space=_all_sizes(target.space), posteriors=rough)
+    def __init__(self, target: Target, lists: Target | None = None) -> None:
+        self.target = _rough(target)
+        self.lists = self.target if lists is None or lists is target else _rough(lists)
 
     def init(self) -> Found:
         """Return a finder before its first turn."""
@@ -98,7 +99,7 @@ class Finder:
 
     def step(self, rng: np.random.Generator, found: Found) -> Found:
         """Take one turn."""
-        scorer = Scorer(self.target, self.goals)
+        scorer = Scorer(self.target, self.lists, self.goals)
         if not found.turns:
             new = replace(found, waiting=self._starts(rng, scorer))
         elif found.waiting.score.size:
@@ -162,6 +163,12 @@ class Finder:
         fitted = scorer.fitted(tried)
         kept = _kept(replace(found, stage=marks), fitted.rows(_of_sizes(fitted)), 0)
         return replace(kept, waiting=fitted.first(CLIMBED))
+
+
+def _rough(target: Target) -> Target:
+    """Return a target of machines of all sizes up to the largest, scored roughly."""
+    posteriors = tuple(posterior.to_tolerance(ROUGH) for posterior in target.posteriors)
+    return replace(target, space=_all_sizes(target.space), posteriors=posteriors)
 
 
 def _all_sizes(space: Space) -> Space:

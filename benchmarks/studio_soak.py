@@ -1,0 +1,333 @@
+"""Does the studio stay quick, small and itself? Long use by a script, attacks, and latency.
+
+python benchmarks/studio_soak.py [--minutes 60] [--part use|attacks|latency|story|pictures]
+
+`use` walks, takes back, records, withdraws, brings files and infers for so long, and records
+the resident memory of the studio and of its worker each minute; it fails where the last tenth
+lies more than five percent above the second. `attacks` opens 1,000 connections that say nothing,
+then sends requests as fast as they go for ten seconds, then a gigabyte. `latency` measures, in a
+browser, a key press to the drawn step on coffee and on 50 by 50 cells. `story` gives the studio
+demonstrations of coffee from (2, 1), walks one more where it asks for one, and says what is
+believed before and after. `pictures` makes those of the documentation, in docs/images.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import itertools
+import json
+import socket
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import numpy as np
+
+import whence
+from support.browser import find
+from support.studio import Served, served
+
+ROOT = Path(__file__).parents[1]
+TINY = "labels: a b\nstarts: S\n\nmap:\na.S.b\n"
+ROOMS = """slip: 0.1
+labels: c=coffee o=office *=plant
+starts: S
+
+map:
++---+---+
+|S..|..o|
+|... .*.|
+|..c|...|
++---+---+
+"""
+ALLOWED = 1.05
+DRAWN = """(key) => new Promise((done) => {
+  const began = performance.now();
+  const seen = new MutationObserver(() => {
+    seen.disconnect();
+    requestAnimationFrame(() => done(performance.now() - began));
+  });
+  seen.observe(document.getElementById("where"), {childList: true, subtree: true});
+  document.getElementById("map").dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+})"""
+
+
+def resident(process: int) -> float:
+    """Return the resident memory of a process in MiB; 0 where it is gone."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS:")), 0.0)
+
+
+def children(process: int) -> list[int]:
+    """Return the processes that a process has started."""
+    path = Path(f"/proc/{process}/task/{process}/children")
+    return [int(number) for number in path.read_text().split()]
+
+
+@contextmanager
+def page(url: str, **viewport: Any) -> Iterator[Any]:
+    """Open a page of the studio in a browser."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find(), args=["--no-sandbox"])
+        size = {"width": 1280, "height": 800} | viewport
+        found = browser.new_page(viewport=size)
+        found.set_default_timeout(600_000)
+        found.goto(url)
+        found.wait_for_selector("#where code")
+        yield found
+        browser.close()
+
+
+def until(true: Any, seconds: float = 600.0) -> None:
+    """Wait until something is true."""
+    end = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > end:
+            raise SystemExit("it did not happen")
+        time.sleep(0.05)
+
+
+def once(studio: Served, number: int) -> None:
+    """Use everything once."""
+    who = f"person{number % 7:02d}"
+    walk = studio.ask(f"api/project/tiny?who={who}")[1]["walk"]
+    for at in range(20):
+        change = {"do": "undo"} if at % 5 == 4 else {"do": "step", "action": at % 4}
+        asked = {"who": who, "revision": walk["revision"], **change}
+        walk = studio.ask("api/project/tiny/walk", asked)[1]["walk"]
+    studio.ask("api/project/tiny/walk", {"who": who, "revision": walk["revision"], "do": "record"})
+    studio.ask("api/upload?name=bad.map", b"nonsense")
+    studio.ask("api/project/tiny/file/all.zip")
+    listed = studio.ask(f"api/project/tiny?who={who}")[1]["demos"]["listed"]
+    for demo in listed[:-3]:
+        gone = {"do": "withdraw", "index": 0, "digest": demo["digest"]}
+        studio.ask("api/project/tiny/demos", gone)
+
+
+def use(studio: Served, minutes: float) -> bool:
+    """Use the studio for so long; returns whether memory stayed where it was."""
+    settings = {"most": 1, "rewards": [0, 1], "minutes": 1, "auto": True}
+    studio.ask("api/project/tiny/infer", {"do": "settings", "settings": settings})
+    began, sizes = time.monotonic(), []
+    for number in itertools.count():
+        once(studio, number)
+        passed = (time.monotonic() - began) / 60
+        if passed > len(sizes) * minutes / 20:
+            worker = max((resident(each) for each in children(studio.process.pid)), default=0.0)
+            sizes.append((resident(studio.process.pid), worker))
+            print(
+                f"{passed:6.1f} min  {number + 1:6d} rounds  studio {sizes[-1][0]:.1f} MiB  "
+                f"worker {worker:.1f} MiB",
+                flush=True,
+            )
+        if passed > minutes:
+            break
+    early = statistics.median(size for size, _ in sizes[2:5])
+    late = statistics.median(size for size, _ in sizes[-3:])
+    print(f"studio: {early:.1f} MiB at first, {late:.1f} MiB at the end")
+    return late <= ALLOWED * early
+
+
+def attacks(studio: Served) -> bool:
+    """Attack the studio; returns whether it answers quickly afterwards."""
+    port = int(studio.host.partition(":")[2])
+    silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(1000)]
+    print(f"1,000 silent connections: an answer in {answer(studio):.0f} ms")
+    for each in silent:
+        each.close()
+    counts: Counter[int] = Counter()
+    end = time.monotonic() + 10
+
+    def hammer() -> None:
+        connection = http.client.HTTPConnection(studio.host)
+        while time.monotonic() < end:
+            connection.request("GET", "/no/token")
+            told = connection.getresponse()
+            told.read()
+            counts[told.status] += 1
+
+    threads = [threading.Thread(target=hammer) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    slow = [answer(studio) for _ in range(10)]
+    for thread in threads:
+        thread.join()
+    print(f"ten seconds of requests: {dict(counts)}; meanwhile answers in {max(slow):.0f} ms")
+    with socket.create_connection(("127.0.0.1", port)) as sent:
+        head = f"POST /{studio.token}/api/upload?name=a.map HTTP/1.1\r\nHost: {studio.host}\r\n"
+        sent.sendall(f"{head}Content-Length: {1 << 30}\r\n\r\n".encode())
+        print("a gigabyte:", sent.recv(100).split(b"\r\n")[0].decode())
+    size = resident(studio.process.pid)
+    print(f"afterwards: an answer in {answer(studio):.0f} ms, {size:.1f} MiB resident")
+    return studio.ask("api/studio")[0] == 200
+
+
+def answer(studio: Served) -> float:
+    """Return how long an answer takes, in milliseconds."""
+    began = time.perf_counter()
+    assert studio.ask("api/studio")[0] == 200
+    return 1000 * (time.perf_counter() - began)
+
+
+def large() -> str:
+    """Return a map of 50 by 50 cells."""
+    rng = np.random.default_rng(0)
+    marks = rng.choice(list(".#abcd"), p=[0.9, 0.06, 0.01, 0.01, 0.01, 0.01], size=(50, 50))
+    marks[0, 0] = "S"
+    rows = "\n".join("".join(row) for row in marks)
+    return f"slip: 0.1\nlabels: a b c d\nstarts: S\n\nmap:\n{rows}\n"
+
+
+def latency(studio: Served) -> bool:
+    """Measure a key press to the drawn step; returns whether the median is below 50 ms."""
+    studio.ask("api/upload?name=large.map", large().encode())
+    studio.ask("api/new", {"world": "coffee"})
+    good = True
+    for name in ("tiny", "coffee", "large"):
+        with page(f"http://{studio.host}/{studio.token}/#{name}") as opened:
+            keys = ["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"] * 25
+            times = sorted(opened.evaluate(DRAWN, key) for key in keys)
+        middle = statistics.median(times)
+        print(f"{name}: median {middle:.1f} ms, nine in ten below {times[89]:.1f} ms")
+        good = good and middle < 50
+    return good
+
+
+def story(studio: Served) -> bool:
+    """Walk one demonstration where the studio asks for one; returns whether it settles `o`."""
+    world = whence.worlds.coffee((2, 1))
+    demos = whence.simulate(world.mdp, world.task, world.expert, episodes=8, length=40, seed=0)
+    for name, write in (("story.map", world.mdp.save), ("story.jsonl", demos.save)):
+        write(studio.folder.parent / name)
+    data = (studio.folder.parent / "story.map").read_bytes()
+    studio.ask("api/upload?name=story.map", data)
+    lines = (studio.folder.parent / "story.jsonl").read_bytes()
+    studio.ask("api/upload?name=story.jsonl&project=story", lines)
+    with page(f"http://{studio.host}/{studio.token}/#story") as opened:
+        until(lambda: opened.inner_text("#stage").startswith("Inferred"))
+        before = belief(studio)
+        print("before:", before["answer"])
+        starts = [each["start"] for each in before["open"] if each["start"] is not None]
+        print("asked for:", [(each["labels"], each["start_name"]) for each in before["open"]])
+        walk_there(studio, opened, world, starts[0])
+        until(lambda: opened.inner_text("#stage").startswith("Inferred from 9 "))
+        after = belief(studio)
+    print("after:", after["answer"])
+    left = [each["labels"] for each in after["open"]]
+    print("still open:", left)
+    return ["o"] not in left
+
+
+def belief(studio: Served) -> dict[str, Any]:
+    """Return what the studio believes of the story."""
+    found: dict[str, Any] = studio.ask("api/project/story/belief")[1]["belief"]
+    return found
+
+
+def walk_there(studio: Served, opened: Any, world: Any, start: int) -> None:
+    """Walk as the true expert would from a place, by keys, and record it."""
+    policy = whence.plan(world.mdp, world.task, 0.92)
+    names = {"up": "ArrowUp", "right": "ArrowRight", "down": "ArrowDown", "left": "ArrowLeft"}
+    script = """async ([state]) => { const api = await import("./page/api.js");
+      const who = localStorage.getItem("whence-who-story");
+      const { walk } = await api.project("story", who);
+      await api.walk("story", { who, revision: walk.revision, do: "begin", state }); }"""
+    opened.evaluate(script, [start])
+    opened.reload()
+    opened.wait_for_selector("#where code")
+    for _ in range(60):
+        who = opened.evaluate("localStorage.getItem('whence-who-story')")
+        walk = studio.ask(f"api/project/story?who={who}")[1]["walk"]
+        memory = 0
+        for symbol in walk["read"]:
+            memory = world.task.transitions[memory][world.task.alphabet.index(symbol)]
+        if memory == world.task.n_states - 1:
+            break
+        action = world.mdp.actions[int(policy.actions[memory, walk["states"][-1]])]
+        opened.evaluate(DRAWN, names[action])
+    print("walked:", opened.inner_text("#where"))
+    opened.focus("#map")
+    opened.keyboard.press("Enter")
+
+
+def pictures(studio: Served) -> bool:
+    """Make the pictures of the documentation."""
+    images = ROOT / "docs" / "images"
+    studio.ask("api/upload?name=rooms.map", ROOMS.encode())
+    with page(f"http://{studio.host}/{studio.token}/#rooms") as opened:
+        for number in range(3):
+            go(opened, 2)
+            go(opened, 17)
+            if number == 0:
+                opened.screenshot(path=images / "studio-walk.png")
+            opened.focus("#map")
+            opened.keyboard.press("Enter")
+            until(lambda count=number + 1: f": {count}" in opened.inner_text("#demos-title"))
+        until(lambda: opened.inner_text("#stage").startswith("Inferred from 3 "))
+        until(lambda: "Thinking" not in opened.inner_text("#question"))
+        opened.screenshot(path=images / "studio-belief.png")
+        opened.click("#open-start")
+        opened.click("#edit-this")
+        opened.screenshot(path=images / "studio-draw.png")
+        opened.click("#leave-editor")
+        opened.screenshot(path=images / "studio-light.png")
+        opened.emulate_media(color_scheme="dark")
+        opened.screenshot(path=images / "studio-dark.png")
+        opened.set_viewport_size({"width": 400, "height": 800})
+        opened.screenshot(path=images / "studio-phone.png", full_page=True)
+    return True
+
+
+def go(opened: Any, state: int) -> None:
+    """Walk to a place, as a click would, until it is reached."""
+    there = f"({state % 6}, {state // 6})"
+    for _ in range(60):
+        if f"At {there}" in opened.inner_text("#where"):
+            return
+        script = """async (state) => {
+          const api = await import("./page/api.js");
+          const who = localStorage.getItem("whence-who-rooms");
+          const { walk } = await api.project("rooms", who);
+          await api.walk("rooms", { who, revision: walk.revision, do: "toward", state }); }"""
+        opened.evaluate(script, state)
+        time.sleep(0.3)
+
+
+PARTS = {
+    "use": use, "attacks": attacks, "latency": latency, "story": story, "pictures": pictures,
+}  # fmt: skip
+
+
+def main() -> None:
+    """Do what was asked for."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--part", choices=PARTS, default="use")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        world = Path(folder) / "tiny.map"
+        world.write_text(TINY)
+        with served(Path(folder) / "studio", str(world)) as studio:
+            part: Any = PARTS[asked.part]
+            good = part(studio, asked.minutes) if asked.part == "use" else part(studio)
+    print(json.dumps({"part": asked.part, "good": good}))
+    sys.exit(not good)
+
+
+if __name__ == "__main__":
+    main()

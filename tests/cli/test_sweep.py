@@ -1,0 +1,154 @@
+"""whence sweep: every inference once, whatever stops it on the way, and one table at the end."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runs import small
+from whence.cli import run as whence_command
+from whence.cli.sweeps import carrying, cells, page, plan
+from whence.errors import FormatError, WhenceError
+
+PLAN = """
+format = "whence/sweep/1"
+seeds = [0, 1]
+
+[[worlds]]
+world = "lab.json"
+demos = ["one.jsonl", "two.jsonl"]
+
+[settings]
+discount = 0.9
+states = 2
+rewards = [0, 1]
+
+[[variants]]
+name = "sampled"
+alpha = 20
+lapse = 0.0
+method = "tempering"
+steps = 30
+rungs = 3
+
+[[variants]]
+name = "every machine"
+alpha = 20
+lapse = 0.0
+method = "exhaustive"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return a sweep of eight inferences, beside its world and demonstrations."""
+    mdp = small.world()
+    demos = small.demonstrations(mdp)
+    mdp.save(tmp_path / "lab.json")
+    for name in ("one", "two"):
+        demos.save(tmp_path / f"{name}.jsonl")
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN)
+    return path
+
+
+def _rows(folder: Path) -> list[dict[str, str]]:
+    with (folder / page.TABLE).open(encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_a_sweep_that_is_killed_twice_does_nothing_twice(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "sweep"
+    done: list[str] = []
+    work = cells.work
+
+    def dies(asked: dict[str, Any]) -> dict[str, Any]:
+        if len(done) in (3, 5) and done[-1] != "killed":
+            done.append("killed")
+            raise SystemExit
+        done.append(asked["cell"])
+        return work(asked)
+
+    monkeypatch.setattr(cells, "work", dies)
+    said = ["sweep", str(file), "-o", str(folder), "-q"]
+    for _ in range(2):
+        with pytest.raises(SystemExit):
+            whence_command(said)
+        assert not (folder / page.TABLE).exists()
+    assert whence_command([*said, "--json"]) == 0
+    made = [name for name in done if name != "killed"]
+    assert len(made) == len(set(made)) == 8
+    rows = _rows(folder)
+    assert [row["status"] for row in rows] == ["done"] * 8
+    assert [row["variant"] for row in rows[:4]] == ["sampled"] * 2 + ["every machine"] * 2
+    assert {row["run"] for row in rows} == {f"runs/{name}" for name in made}
+    told = json.loads(capsys.readouterr().out)
+    assert told["inferences"] == 8
+    assert told["failed"] == 0
+    shown = (folder / page.PAGE_NAME).read_text()
+    assert shown.count("<figure") == 8
+    assert whence_command(said) == 0
+    assert len([name for name in done if name != "killed"]) == 8
+
+
+def test_an_inference_goes_on_where_it_was_killed(file: Path, tmp_path: Path) -> None:
+    """One that was begun in the sweep's folder, and one whose folder its worker does not see."""
+    planned = plan.read(str(file))
+    folder = tmp_path / "sweep"
+    carrying.opened(planned, folder)
+    asked = cells.request(planned, planned.cells[0], folder, 1)
+    row = cells.work(asked)["row"]
+    assert cells.work(asked)["row"]["score"] == row["score"]
+    away = cells.work(asked | {"folder": str(tmp_path / "nowhere")})
+    kept = folder / cells.RUNS / planned.cells[0].name
+    assert away["row"]["score"] == row["score"]
+    assert away["files"]["best.json"] == (kept / "best.json").read_bytes()
+    assert away["files"]["draws.npz"] == (kept / "draws.npz").read_bytes()
+
+
+def test_an_inference_that_fails_is_told_and_tried_again(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(PLAN.replace('method = "exhaustive"', 'method = "exhaustive"\nlimit = 3'))
+    folder = tmp_path / "sweep"
+    assert whence_command(["sweep", str(file), "-o", str(folder)]) == 0
+    rows = _rows(folder)
+    assert [row["status"] for row in rows] == (["done"] * 2 + ["failed"] * 2) * 2
+    assert "machines" in rows[2]["error"]
+    assert "8 inferences, 4 failed" in capsys.readouterr().out
+    assert "Failed" in (folder / page.PAGE_NAME).read_text()
+
+
+def test_another_plan_is_refused_in_a_folder_that_was_begun(file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "sweep"
+    carrying.opened(plan.read(str(file)), folder)
+    file.write_text(PLAN.replace("seeds = [0, 1]", "seeds = [0, 2]"))
+    with pytest.raises(FormatError, match="another sweep was begun here"):
+        carrying.opened(plan.read(str(file)), folder)
+    with pytest.raises(WhenceError, match="not empty"):
+        carrying.opened(plan.read(str(file)), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("whence/sweep/1", "whence/sweep/9", "this file must say 'whence/sweep/1'"),
+        ("rungs = 3", "rung = 3", "unknown setting 'rung'; known are states"),
+        ('demos = ["one.jsonl", "two.jsonl"]', "", "no demonstrations; give demos"),
+        ('"every machine"', '"sampled"', "two variants are called the same"),
+        ("seeds = [0, 1]", 'seeds = ["x"]', r"Expected `int`, got `str` - at `\$.seeds"),
+        ("[[worlds]]", "[[world]", "see docs/cluster.md"),
+    ],
+)
+def test_a_plan_that_is_wrong_is_refused_by_name(
+    file: Path, old: str, new: str, says: str
+) -> None:
+    file.write_text(PLAN.replace(old, new))
+    with pytest.raises(FormatError, match=says):
+        plan.read(str(file))

@@ -1,0 +1,80 @@
+"""Runs beside the studio: given up for later ones, and gone on with after a kill."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support.studio import Served, served
+from whence.runs import lock
+
+ROOMS = """slip: 0.1
+labels: c o *
+starts: S
+
+map:
++---+---+
+|S..|..o|
+|... .*.|
+|..c|...|
++---+---+
+"""
+DEMO = {"states": [12, 13, 14, 8, 2, 8, 9, 15, 16, 17], "actions": [1, 1, 2, 2, 0, 1, 0, 1, 1]}
+LINE = json.dumps(DEMO).encode()
+PATIENCE = 150.0
+
+
+def until(true: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end, what
+        time.sleep(0.05)
+
+
+def events(run: Path) -> list[str]:
+    path = run / "journal.jsonl"
+    lines = path.read_bytes().splitlines() if path.is_file() else []
+    return [json.loads(line)["event"] for line in lines]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Path:
+    path = tmp_path / "rooms.map"
+    path.write_text(ROOMS)
+    return path
+
+
+def bring(studio: Served) -> None:
+    status, told = studio.ask("api/upload?name=d.jsonl&project=rooms", LINE + b"\n")
+    assert status == 200, told
+
+
+def test_a_run_is_given_up_for_a_later_one_and_goes_on_after_a_kill(world: Path) -> None:
+    folder = world.parent / "studio"
+    runs = folder / "rooms" / "runs"
+    with served(folder, str(world)) as studio:
+        bring(studio)
+        until(lambda: "progress" in events(runs / "1"), "a first run")
+        bring(studio)
+        until(lambda: "progress" in events(runs / "2"), "a second run")
+        assert not (runs / "1").exists()
+        studio.kill()
+    until(lambda: lock.holder(runs / "2") is None, "the worker ends, too")
+    assert "finished" not in events(runs / "2")
+    with served(folder, str(world)) as studio:
+        assert studio.ask("api/project/rooms")[0] == 200
+        until(lambda: "resumed" in events(runs / "2"), "the run goes on")
+        studio.ask("api/project/rooms/infer", {"do": "stop"})
+        until(lambda: studio.ask("api/project/rooms")[1]["progress"] is None, "it stops")
+        assert events(runs / "2")[-1] == "stopped"
+        told = studio.ask("api/project/rooms/ask", {"do": "withdraw", "id": "1"})
+        assert told[0] == 409
+        bad = {
+            "do": "start",
+            "settings": {"most": 99, "rewards": [0, 1], "minutes": 1, "auto": True},
+        }
+        assert studio.ask("api/project/rooms/infer", bad)[0] == 422

@@ -8,8 +8,8 @@ beside Boltzmann ones, in CPU time, one thread.
 A soft expert who hardly errs acts as a Boltzmann one does: at alpha 150 the two kinds explain its
 demonstrations about equally well, and nobody could tell. `--alpha` tries that.
 
-    python benchmarks/expert_kinds.py [--seeds 20] [--first 0] [--kinds boltzmann,soft] [--alpha 150]
-        [--speed]
+    python benchmarks/expert_kinds.py [--seeds 20] [--first 0] [--kinds boltzmann,soft]
+        [--alpha 150] [--speed]
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ Tasks come from the prior on the worlds of coffee and multi coffee, and from the
 tasks at five states. Few demonstrations are made and the machine is inferred; where the true route
 is below 50%, a simulated person is asked until it has 95%, at most 30 times,
 
-    best      what is expected to tell most for a second of the person's time,
+    best      what is expected to tell most for a second of the person's time, sequences and
+              preferences,
     random    any label sequence that the sample is split on, each as likely as another,
     open      the first of the run's open questions, in their order,
     more      for one more demonstration from the world's own starts.
@@ -35,10 +36,10 @@ from whence.model.asking import standing
 from whence.paper.growing import KINDS, Growing, growing
 from whence.paper.worlds import World
 from whence.runs import inference
-from whence.runs.reweighing import weighed, worn
+from whence.runs.reweighing import sample_of, weighed, worn
 
 MOST, SURE, BELOW = 30, 0.95, 0.5
-EPISODES, TRIES = 2, 400
+EPISODES, TRIES = 1, 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +98,7 @@ def begun(task: Task, number: int) -> whence.Run:
 
 def best(run: whence.Run, rng: np.random.Generator) -> Question | None:
     """Return what is expected to tell most for a second of a person's time."""
-    found = questions(run, about="route", most=1)
+    found = questions(run, about="route", most=1, kinds=("sequence", "preference"))
     return found[0] if found else None
 
 
@@ -150,7 +151,9 @@ def asked(
         run = weighed(basis, (*run.answers, answer))
         if worn(run):
             job = replace(run.job, answers=standing(run.answers))
-            run = basis = replace(inference.carried_out(job, 1, None), answers=run.answers)
+            fresh = inference.carried_out(job, 1, None)
+            sample = replace(sample_of(fresh), known=sample_of(run).known)
+            run = basis = replace(fresh, answers=run.answers, posterior=sample)
     raise AssertionError
 
 

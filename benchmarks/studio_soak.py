@@ -7,8 +7,9 @@ the resident memory of the studio and of its worker each minute; it fails where 
 lies more than five percent above the second. `attacks` opens 1,000 connections that say nothing,
 then sends requests as fast as they go for ten seconds, then a gigabyte. `latency` measures, in a
 browser, a key press to the drawn step on coffee and on 50 by 50 cells. `story` gives the studio
-demonstrations of coffee from (2, 1), walks one more where it asks for one, and says what is
-believed before and after. `pictures` makes those of the documentation, in docs/images.
+demonstrations of coffee from (2, 1), walks one more from where it says that one would tell what
+`o` pays, and says what is believed before and after. `pictures` makes those of the
+documentation, in docs/images.
 """
 
 from __future__ import annotations
@@ -209,28 +210,39 @@ def latency(studio: Served) -> bool:
 
 
 def story(studio: Served) -> bool:
-    """Walk one demonstration where the studio asks for one; returns whether it settles `o`."""
+    """Walk one demonstration from where the studio says; returns whether it settles `o`."""
     world = whence.worlds.coffee((2, 1))
     demos = whence.simulate(world.mdp, world.task, world.expert, episodes=8, length=40, seed=0)
     for name, write in (("story.map", world.mdp.save), ("story.jsonl", demos.save)):
         write(studio.folder.parent / name)
     data = (studio.folder.parent / "story.map").read_bytes()
     studio.ask("api/upload?name=story.map", data)
+    settings = {"least": 3, "most": 3, "rewards": [0, 1], "minutes": 9, "auto": True}
+    studio.ask("api/project/story/infer", {"do": "settings", "settings": settings})
     lines = (studio.folder.parent / "story.jsonl").read_bytes()
     studio.ask("api/upload?name=story.jsonl&project=story", lines)
     with page(f"http://{studio.host}/{studio.token}/#story") as opened:
         until(lambda: opened.inner_text("#stage").startswith("Inferred"))
+        until(lambda: belief(studio)["questions"] is not None)
         before = belief(studio)
-        print("before:", before["answer"])
-        starts = [each["start"] for each in before["open"] if each["start"] is not None]
-        print("asked for:", [(each["labels"], each["start_name"]) for each in before["open"]])
-        walk_there(studio, opened, world, starts[0])
+        print("before:", before["answer"], paid(studio, before))
+        asked = [each for each in before["questions"] if each["kind"] == "demonstration"]
+        print("asked for:", [each["text"] for each in asked])
+        told = [each for each in before["open"] if each["labels"] == ["o"]]
+        print("would tell what `o` pays:", [each["start_name"] for each in told])
+        walk_there(studio, opened, world, told[0]["start"])
         until(lambda: opened.inner_text("#stage").startswith("Inferred from 9 "))
         after = belief(studio)
-    print("after:", after["answer"])
-    left = [each["labels"] for each in after["open"]]
-    print("still open:", left)
-    return ["o"] not in left
+    pays = paid(studio, after)
+    print("after:", after["answer"], pays)
+    return pays.get(0.0, 0.0) > 0.95
+
+
+def paid(studio: Served, found: dict[str, Any]) -> dict[float, float]:
+    """Return what `o` pays at the beginning, with probabilities; the truth is 0."""
+    run = whence.load(studio.folder / "story" / "runs" / str(found["run"]))
+    assert run.posterior is not None
+    return dict(run.posterior.pays("o"))
 
 
 def belief(studio: Served) -> dict[str, Any]:

@@ -20,8 +20,9 @@ from whence.likelihood.cuda import sifting
 from whence.likelihood.cuda.card import CudaCard, FullError
 from whence.likelihood.engines import CPU
 from whence.runs.job import Job
+from whence.search import placing
 from whence.search.finding.climbing import Scorer
-from whence.search.placing import FEW, placed
+from whence.search.placing import placed
 from whence.search.settings import Exhaustive, Tempering
 from whence.search.unknowns import Experts
 
@@ -164,13 +165,15 @@ def test_a_few_chains_are_scored_by_the_cores_and_many_by_the_card(
     assert not any("the cores scored" in note for note in cores.notes)
     job: Job = found.job
     problem = job.problem()
-    assert placed(problem, FEW) is problem
-    on_cores = placed(problem, FEW - 1)
+    least = placing.few(problem.posteriors)
+    assert least == 100
+    assert placed(problem, least) is problem
+    on_cores = placed(problem, least - 1)
     assert {posterior.device for posterior in on_cores.posteriors} == {CPU}
     scorer = Scorer(on_cores.target(), problem.target())
-    machines = problem.target().space.sample(np.random.default_rng(0), FEW)
+    machines = problem.target().space.sample(np.random.default_rng(0), least)
     expert = Experts(np.array([10.0]), np.array([0.1]), np.zeros(1, dtype=np.int64))
-    for size, scored_by in ((FEW, problem), (FEW - 1, on_cores)):
+    for size, scored_by in ((least, problem), (least - 1, on_cores)):
         some = machines.rows(np.arange(size))
         rows = expert.rows(np.zeros(size, dtype=np.int64))
         exact = scored_by.target().chains(some, rows)

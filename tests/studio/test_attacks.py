@@ -218,7 +218,10 @@ def test_the_token_is_kept_for_the_owner_alone(studio: Served) -> None:
     connection.close()
 
 
-def test_a_second_studio_of_the_same_folder_is_refused(studio: Served) -> None:
+def test_a_second_studio_of_the_same_folder_is_refused(
+    studio: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "ENDING", -3)  # do not wait for the first to end
     with pytest.raises(FileError, match="serves this studio already"):
         serving.check_free(studio.folder)
 

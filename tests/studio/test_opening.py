@@ -28,7 +28,8 @@ def test_a_built_in_world_is_opened_once(tmp_path: Path) -> None:
     assert places.project_names(tmp_path) == ["coffee"]
     project = Project(tmp_path / "coffee")
     assert project.mdp == whence.worlds.coffee().mdp
-    assert (project.state.settings.most, project.state.settings.rewards) == (3, (0.0, 1.0))
+    settings = project.state.settings
+    assert (settings.least, settings.most, settings.rewards) == (3, 3, (0.0, 1.0))
 
 
 def test_another_world_of_the_same_name_is_another_project(tmp_path: Path) -> None:

@@ -15,9 +15,8 @@ from functools import cached_property
 import numpy as np
 
 from whence._arrays import Bools, Floats, Ints, frozen_own
-from whence.analysis.heading import Goal, judged, values_of, worth
-from whence.analysis.remembering import COURSES
-from whence.analysis.routes import Course
+from whence.analysis.heading import Goal, agent, judged, values_of, worth
+from whence.analysis.routes import Course, course
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.search.diagnostics import by_ladder, ess, evenness
@@ -27,6 +26,7 @@ LEAST_PLANS = 100  # rare ones may still be rivals of what is stated
 MOST_PLANS, MOST_WORK = 1500, 3e8  # plans, and what they take: states of products times steps
 
 Word = tuple[int, ...]
+Known = dict[tuple[bytes, bytes, float], tuple[list[Floats], Course]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +76,29 @@ class Plans:
         alphabet: tuple[str, ...],
         machines: Sequence[RewardMachine],
         discounts: Sequence[float],
+        known: Known | None = None,
     ) -> Plans:
-        """Work out the plans of machines, each with its discount."""
+        """Work out the plans of machines, each with its discount.
+
+        Args:
+            worlds: where they act.
+            alphabet: the symbols.
+            machines: P of them.
+            discounts: P of them.
+            known: plans in the same worlds that were worked out before; new ones join them.
+        """
+        found = {} if known is None else known
         goals = _goals(machines, discounts)
-        values = values_of(worlds, alphabet, goals)
-        courses = COURSES.of(worlds, alphabet, goals, values)
-        return cls(tuple(worlds), alphabet, tuple(machines), tuple(discounts), values, courses)
+        names = [(g.transitions.tobytes(), g.rewards.tobytes(), g.discount) for g in goals]
+        fresh = {name: goal for name, goal in zip(names, goals, strict=True) if name not in found}
+        values = values_of(worlds, alphabet, list(fresh.values()))
+        for (name, goal), own in zip(fresh.items(), values, strict=True):
+            found[name] = own, course(agent(worlds, alphabet, goal, own))
+        every = [found[name] for name in names]
+        return cls(
+            tuple(worlds), alphabet, tuple(machines), tuple(discounts),
+            [own for own, _ in every], tuple(way for _, way in every),
+        )  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.machines)
@@ -157,6 +174,7 @@ def weighed(
     alphabet: tuple[str, ...],
     machines: Sequence[RewardMachine],
     drawn: Drawn,
+    known: Known | None = None,
 ) -> Weighed:
     """Work out the plans of the heaviest machines of a sample.
 
@@ -165,14 +183,15 @@ def weighed(
         alphabet: the symbols.
         machines: one for each of the first classes.
         drawn: the draws behind the sample.
+        known: plans that were worked out before.
     """
     levels, at = np.unique(drawn.discount, return_inverse=True)
     code = drawn.kind * len(levels) + at.reshape(-1)
     codes, inverse = np.unique(code, return_inverse=True)
     inverse = inverse.reshape(-1)
     weight = np.bincount(inverse, drawn.weight).astype(np.float64)
-    known = codes // len(levels) < len(machines)
-    order = np.argsort(np.where(known, -weight, 1.0), kind="stable")[: int(known.sum())]
+    named = codes // len(levels) < len(machines)
+    order = np.argsort(np.where(named, -weight, 1.0), kind="stable")[: int(named.sum())]
     kept = order[: _enough(weight[order], _work(codes[order], levels, machines, worlds))]
     place = np.full(len(codes), -1, dtype=np.int64)
     place[kept] = np.arange(len(kept))
@@ -182,6 +201,7 @@ def weighed(
         alphabet,
         [machines[k] for k in kind.tolist()],
         levels[codes[kept] % len(levels)].tolist(),
+        known,
     )
     return Weighed(plans, frozen_own(kind), frozen_own(weight[kept]), place[inverse], drawn)
 

@@ -14,7 +14,7 @@ from whence._arrays import BLANK, Floats, Ints, frozen_own
 from whence.analysis.facts import Answer, Route, routes
 from whence.analysis.grouping import representatives, unique_machines
 from whence.analysis.language import Language, language
-from whence.analysis.plans import Drawn, Weighed, weighed
+from whence.analysis.plans import Drawn, Known, Weighed, weighed
 from whence.errors import ArgumentError
 from whence.model.canonical import minimise_batch
 from whence.model.demos import Demonstrations
@@ -79,6 +79,7 @@ class PosteriorSample:
         members: every different machine; `pays` and `n_states` read them.
         drawn: the draws, with the class of each.
         kinds: of the expert, over the whole sample: how likely each is.
+        known: plans that were worked out, of this sample or of others over the same worlds.
     """
 
     alphabet: tuple[str, ...]
@@ -95,6 +96,7 @@ class PosteriorSample:
     members: Members
     drawn: Drawn
     kinds: Mapping[str, float] = field(default_factory=lambda: {BOLTZMANN: 1.0})
+    known: Known = field(default_factory=dict)
 
     @classmethod
     def from_draws(cls, worlds: Worlds, draws: Draws, alphabet: Sequence[str]) -> PosteriorSample:
@@ -157,7 +159,7 @@ class PosteriorSample:
     @cached_property
     def plans(self) -> Weighed:
         """What the optimal agents of the heaviest machines do, each at its own discount."""
-        return weighed(self.worlds, self.alphabet, self.machines, self.drawn)
+        return weighed(self.worlds, self.alphabet, self.machines, self.drawn, self.known)
 
     @cached_property
     def routes(self) -> tuple[Route, ...]:

@@ -72,7 +72,7 @@ def questions(
     if DEMONSTRATION in kinds:
         found += maker.demonstrations()
     ranked = sorted(filter(maker.fresh, found), key=lambda each: -each.rate)
-    return tuple(_shown(each, maker.known) for each in ranked[:most])
+    return tuple(maker.shown(each) for each in ranked[:most])
 
 
 class _Maker:
@@ -85,6 +85,7 @@ class _Maker:
         self.unit = "reward" if about == REGRET else "nats"
         self.aim = Aim(known.weight, known.fact, losses(known) if about == REGRET else None)
         self._before = frozenset(each.question.id for each in standing(run.answers))
+        self._settling: dict[str, tuple[Floats, tuple[str, ...]]] = {}
         self._walked = sequences(known, _answered(run, known))
 
     def sequences(self) -> list[Question]:
@@ -137,18 +138,29 @@ class _Maker:
     ) -> Question:
         """Return a question of a finite kind, from P(a | k), float64[K, answers]."""
         alphabet = self.known.sample.alphabet
-        return Question(
+        question = Question(
             kind=kind,
             text=text,
             gain=self.aim.of_answers(chance),
             seconds=self.time[kind] + self.time[LABEL] * sum(len(word) for word in words),
             answers=answers,
             chances=tuple((self.known.weight @ chance).tolist()),
-            settles=wording.settles(self.known, chance, names),
             labels=tuple(tuple(alphabet[symbol] for symbol in word) for word in words),
             rationality=self.rationality if kind == PREFERENCE else 0.0,
             unit=self.unit,
         )
+        self._settling[question.id] = chance, names
+        return question
+
+    def shown(self, question: Question) -> Question:
+        """Return a question with what it would settle, and an execution of each sequence."""
+        if question.kind == DEMONSTRATION:
+            return question
+        told = wording.settles(self.known, *self._settling[question.id])
+        ways = [execution(self.known.sample.worlds, word) for word in question.labels]
+        found = tuple(way for way in ways if way is not None)
+        every = found if len(found) == len(ways) else ()
+        return replace(question, settles=told, executions=every)
 
     def demonstrations(self) -> list[Question]:
         """Return where a person might show something."""
@@ -190,15 +202,6 @@ def _answered(run: Run, known: Belief) -> frozenset[tuple[int, ...]]:
         for each in standing(run.answers)
         if each.question.kind == SEQUENCE
     )
-
-
-def _shown(question: Question, known: Belief) -> Question:
-    """Return a question with an execution of each sequence, where all are found."""
-    if question.kind == DEMONSTRATION:
-        return question
-    ways = [execution(known.sample.worlds, word) for word in question.labels]
-    found = tuple(way for way in ways if way is not None)
-    return replace(question, executions=found) if len(found) == len(ways) else question
 
 
 def _checked(

@@ -113,6 +113,8 @@ class _Rooms:
 class CompiledEngine:
     """Scores batches of machines in one world."""
 
+    few = 0  # a batch of one pays
+
     def __init__(
         self,
         mdp: LabeledMDP,

@@ -35,6 +35,10 @@ class Engine(Protocol):
     discount: float
     threads: int
 
+    @property
+    def few(self) -> int:
+        """Machines that must be asked for at once for it to pay, where it is a card's; else 0."""
+
     def at(self, discount: float) -> Engine:
         """Return the same engine for an expert of another discount."""
 

@@ -25,6 +25,8 @@ SOLVED_TOGETHER = 2**17  # values of hubs that are kept until they are read, abo
 class HubEngine:
     """Scores batches of machines in a deterministic world."""
 
+    few = 0  # a batch of one pays
+
     def __init__(
         self,
         mdp: LabeledMDP,

@@ -19,14 +19,9 @@ from whence._arrays import Floats, Ints
 from whence.errors import WhenceWarning
 from whence.likelihood.answers import of_answers
 from whence.likelihood.cache import Stats, bands, keys_of, shared
-from whence.likelihood.compiled import canonical_tables, readable
-from whence.likelihood.endings import (
-    TASK,
-    EndingRates,
-    EndingTerm,
-    checked_endings,
-    compile_endings,
-)
+from whence.likelihood.compiled import canonical_tables
+from whence.likelihood.ended import ending_term
+from whence.likelihood.endings import TASK, EndingRates, checked_endings
 from whence.likelihood.engines import (
     CPU,
     Engine,
@@ -117,7 +112,9 @@ class Posterior:
         self.engines = self._engines(expert, threads)
         self._remembered: dict[bytes, float] = {}
         self.endings = checked_endings(endings)
-        self.ending_term = self._endings() if endings == TASK else None
+        self.ending_term = None
+        if endings == TASK:
+            self.ending_term = ending_term(self.worlds, self.evidence, self._columns)
         self.answers = tuple(answers)
         self.answer_term = of_answers(self.answers, self.alphabet)
 
@@ -132,17 +129,6 @@ class Posterior:
             build(world, evidence, expert.discount, threads)
             for (world, _), evidence in zip(self.worlds, self.evidence, strict=True)
         ]
-
-    def _endings(self) -> EndingTerm:
-        """Return what endings add, over all worlds."""
-        read = np.zeros(len(self.alphabet), dtype=np.bool_)
-        parts = []
-        for (mdp, demos), evidence, columns in zip(
-            self.worlds, self.evidence, self._columns, strict=True
-        ):
-            read[columns[readable(mdp, evidence)]] = True
-            parts.append(compile_endings(mdp, demos, columns))
-        return EndingTerm([part for part in parts if part is not None], read)
 
     @property
     def n_steps(self) -> int:
@@ -204,8 +190,7 @@ class Posterior:
         result.expert = expert
         if (expert.discount, expert.kind) == (self.expert.discount, self.expert.kind):
             return result
-        result.stats = Stats()
-        result._remembered = {}
+        result.stats, result._remembered = Stats(), {}
         if expert.kind == self.expert.kind:
             result.engines = [engine.at(expert.discount) for engine in self.engines]
         else:
@@ -221,13 +206,8 @@ class Posterior:
     def on_cores(self) -> Posterior:
         """Return the same posterior, scored by the cores; it remembers nothing yet."""
         result = copy(self)
-        result.device = CPU
-        result.stats = Stats()
-        result._remembered = {}
-        result.engines = [
-            engine_for(engine.mdp, engine.evidence, engine.discount, engine.threads)
-            for engine in self.engines
-        ]
+        result.device, result.stats, result._remembered = CPU, Stats(), {}
+        result.engines = result._engines(self.expert, self.engines[0].threads)
         return result
 
     def in_worlds(self, worlds: Sequence[LabeledMDP]) -> Posterior:

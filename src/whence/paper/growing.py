@@ -11,7 +11,7 @@ choice     two chains to one last step, the longer one pays 2, the shorter 1
 Each comes with or without something to avoid: a label after which nothing is paid any more. A
 world is an open grid with walls, labels in several cells each and many starts; moves may slip.
 The expert is the least rational one of a row that earns at least four fifths of what the best
-policy does.
+policy does; episodes are long enough for the best policy to earn something.
 
 Whether demonstrations can tell the task is checked, not assumed: `rivals` lists the machines one
 change away that score at least as well and differ in the world.
@@ -44,6 +44,7 @@ CELLS = 3  # in which each label stands
 STARTS = 40
 ALPHAS = (10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0, 2_000.0, 5_000.0)
 EARNED = 0.8  # of what the best policy earns
+DONE = 0.2  # that the best policy earns at least; else episodes are too short for the task
 EPISODES = 200
 NAMES = "abcdefghijklmnop"
 
@@ -83,7 +84,7 @@ def growing(asked: Growing) -> World:
     mdp = _grid(rng, asked, task)
     length = 4 * asked.side
     discount = 1 - 1 / asked.side
-    expert = _expert(mdp, task, discount, length)
+    expert, length = _expert(mdp, task, discount, length)
     levels = tuple(sorted({0.0, *np.unique(task.rewards).tolist()}))
     name = f"{asked.kind}-{asked.states}{'-avoid' if asked.avoid else ''}"
     summary = f"a growing task: {asked.kind}, {asked.states} states, {asked.symbols} symbols"
@@ -284,12 +285,21 @@ def _walls(rng: np.random.Generator, side: int) -> list[Wall]:
     return walls
 
 
-def _expert(mdp: LabeledMDP, task: RewardMachine, discount: float, length: int) -> Expert:
-    """Return the least rational expert that earns enough, or the most rational one."""
+def _expert(
+    mdp: LabeledMDP, task: RewardMachine, discount: float, length: int
+) -> tuple[Expert, int]:
+    """Return the least rational expert that earns enough, or the most rational one.
+
+    Also returned is the length of episodes: as long as is asked, or longer where that is too short
+    for the task to be done.
+    """
     for alpha in ALPHAS:
         expert = Expert(alpha, discount)
         policy = expert_policy(mdp, task, expert)
         found = evaluate(mdp, policy, truth=task, length=length)
+        while found.reference < DONE:
+            length *= 2
+            found = evaluate(mdp, policy, truth=task, length=length)
         if found.expected_return >= EARNED * found.reference:
             break
-    return expert
+    return expert, length

@@ -55,7 +55,10 @@ def refreshed(run: Run, progress: bool | None = None) -> Run:
         else:
             with watching.telling(progress, None) as tell:
                 found = inference.carried_out(job, None, tell, where)
-    kept = replace(found, answers=run.answers, folder=run.folder, manifest=run.manifest)
+    sample = replace(sample_of(found), known=sample_of(run).known)
+    kept = replace(
+        found, answers=run.answers, folder=run.folder, manifest=run.manifest, posterior=sample
+    )
     with _held(run) as ledger:
         _keep(run, kept, {"sampled": [each.id for each in given]})
     return kept if ledger.answers == run.answers else with_answers(kept, ledger.answers)

@@ -11,6 +11,7 @@ import numpy as np
 
 from whence.errors import ArgumentError, MachineError
 from whence.io.arrows import said_arrows
+from whence.likelihood.cuda import FEW
 from whence.likelihood.endings import IGNORE
 from whence.likelihood.engines import CPU
 from whence.likelihood.given import with_answers
@@ -22,7 +23,6 @@ from whence.model.prior import Prior, checked_levels
 from whence.model.product import checked_sharpness
 from whence.search.method import Method
 from whence.search.methods import method
-from whence.search.placing import FEW
 from whence.search.problem import Problem
 from whence.search.unknowns import Unknowns
 
@@ -124,8 +124,8 @@ class Job:
             )
         if self.device != CPU and self.method != "exhaustive" and self.settings.at_once < FEW:
             found.append(
-                f"the cores scored the {self.settings.at_once} chains, the card only lists of "
-                f"machines: steps of fewer than {FEW} machines take it longer"
+                f"the cores scored the {self.settings.at_once} chains, the card only long lists "
+                f"of machines: steps of fewer than {FEW} take it longer"
             )
         return tuple(found)
 

@@ -28,7 +28,7 @@ from whence.model.expert import BOLTZMANN, SOFT, Expert
 from whence.runs.result import Run
 from whence.search.draws import Draws
 
-WORN = 400.0  # effective draws, fewer than which the chains are asked for new ones
+WORN = 200.0  # effective draws, fewer than which the chains are asked for new ones
 LOST = 1e-3  # the share of machines that were not kept, up to which exact weights stay exact
 FEW = "after the answers, the sample is worth only"
 
@@ -68,6 +68,7 @@ def weighed(basis: Run, answers: Sequence[Answer]) -> Run:
     )
     job, alphabet = replace(basis.job, answers=given), sample_of(basis).alphabet
     sample = PosteriorSample.from_draws(list(job.pairs), fresh, alphabet)
+    sample = replace(sample, known=sample_of(basis).known)
     return replace(
         basis, job=job, answers=tuple(answers), draws=fresh, posterior=sample, sampled=basis
     )

@@ -6,14 +6,17 @@ alone, so that a run that is resumed, on any number of threads, scores each mach
 
 from __future__ import annotations
 
-from whence.likelihood.engines import CPU
-from whence.search.problem import Problem
+from collections.abc import Sequence
 
-FEW = 100  # machines that two cores score in the time that a card takes for a call
+from whence.likelihood.posterior import Posterior
+from whence.search.problem import Problem
 
 
 def placed(problem: Problem, machines: int) -> Problem:
     """Return a problem that is scored by the cores where fewer machines are asked for at once."""
-    if problem.posteriors[0].device == CPU or machines >= FEW:
-        return problem
-    return problem.on_cores()
+    return problem if machines >= few(problem.posteriors) else problem.on_cores()
+
+
+def few(posteriors: Sequence[Posterior]) -> int:
+    """Return how many machines must be asked for at once for a card to pay; 0 without one."""
+    return max(engine.few for posterior in posteriors for engine in posterior.engines)

@@ -95,10 +95,12 @@ class Problem:
         return self._target
 
     def on_cores(self) -> Problem:
-        """Return the same problem, its machines scored by the cores."""
-        first = self.posteriors[0].on_cores()
-        others = (first.of_expert(posterior.expert) for posterior in self.posteriors[1:])
-        return replace(self, posteriors=(first, *others))
+        """Return the same problem, its machines scored by the cores; discounts share a map."""
+        made: list[Posterior] = []
+        for posterior in self.posteriors:
+            like = next((one for one in made if one.expert.kind == posterior.expert.kind), None)
+            made.append(like.of_expert(posterior.expert) if like else posterior.on_cores())
+        return replace(self, posteriors=tuple(made))
 
     def started(self, space: Space) -> Machines | None:
         """Return the machine to start from as one of the space, or None."""

@@ -11,15 +11,23 @@ from whence.model.asking import DEMONSTRATION, standing
 from whence.runs.result import Run
 from whence.runs.resuming import load
 
-MOST = 5  # questions that are kept ready
+MOST, LOOKED_AT = 4, 20  # questions that are kept ready, and among how many
 LEAST = 0.01  # nats, or reward: what tells less is not asked
 
 
 def questions_document(run: Run) -> list[dict[str, Any]]:
-    """Return what is worth asking, the best for a person's time first."""
+    """Return what is worth asking, the best for a person's time first.
+
+    The last may be a demonstration: in the studio it is at hand, though others take less time.
+    """
     if run.posterior is None:
         return []
-    return [each.document() for each in questions(run, most=MOST) if each.gain >= LEAST]
+    found = [each for each in questions(run, most=LOOKED_AT) if each.gain >= LEAST]
+    shown = [each for each in found[MOST:] if each.kind == DEMONSTRATION][:1]
+    kept = found[:MOST]
+    if not any(each.kind == DEMONSTRATION for each in kept):
+        kept += shown
+    return [each.document() for each in kept]
 
 
 def answers_document(run: Run) -> list[dict[str, Any]]:

@@ -102,6 +102,7 @@ class Desk:
             world=str(project.world_path),
             demos=str(project.demos_path),
             run=str(project.run_folder(number)),
+            least=settings.least,
             most=settings.most,
             rewards=settings.rewards,
             minutes=settings.minutes,

@@ -42,20 +42,22 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How to infer.
 
     Attributes:
+        least: states of a machine.
         most: states of a machine.
         rewards: the levels that machines may pay.
         minutes: at most.
         auto: whether to infer anew whenever demonstrations change.
     """
 
+    least: int = 1
     most: int = 3
     rewards: tuple[float, ...] = (0.0, 1.0)
     minutes: float = 5.0
     auto: bool = True
 
     def __post_init__(self) -> None:
-        if not 1 <= self.most <= 8:
-            raise ArgumentError(f"states: {self.most}; choose 1 to 8")
+        if not 1 <= self.least <= self.most <= 8:
+            raise ArgumentError(f"states: {self.least} to {self.most}; choose from 1 to 8")
         if not 0 < self.minutes <= 600:
             raise ArgumentError(f"minutes: {self.minutes:g}; choose more than 0, at most 600")
         if not 2 <= len(self.rewards) <= 8:

@@ -113,7 +113,8 @@ class Studio:
 def begun(folder: Path, world: str) -> str:
     """Make a project of a built-in world; returns its name."""
     found = BUILT_IN[world](None)
-    settings = Settings(most=found.task.n_states, rewards=found.rewards)
+    size = found.task.n_states  # as `whence infer` takes it to be
+    settings = Settings(least=size, most=size, rewards=found.rewards)
 
     def more(draft: Path) -> None:
         Project(draft).keep(settings=settings)
@@ -131,7 +132,8 @@ def opened_run(folder: Path, run: Path) -> str:
     def more(draft: Path) -> None:
         shutil.copytree(run, draft / places.RUNS / "1", symlinks=True)
         project = Project(draft)
-        settings = Settings(most=min(8, job.sizes[-1]), rewards=tuple(job.rewards))
+        least, most = (min(8, size) for size in (job.sizes[0], job.sizes[-1]))
+        settings = Settings(least=least, most=most, rewards=tuple(job.rewards))
         project.keep(settings=settings, run=1, episodes=len(project.lines), wanted=True)
         project.keep(digest=project.digest)
 

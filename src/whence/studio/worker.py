@@ -53,6 +53,7 @@ class Infer(Ask, frozen=True):
     world: str
     demos: str
     run: str
+    least: int
     most: int
     rewards: tuple[float, ...]
     minutes: float
@@ -151,7 +152,7 @@ class Worker:
         run = infer(
             mdp,
             demos,
-            states=(1, asked.most),
+            states=(asked.least, asked.most),
             rewards=asked.rewards,
             minutes=asked.minutes,
             folder=asked.run,

@@ -12,7 +12,7 @@ import numpy as np
 from whence._arrays import Floats, Ints
 from whence.errors import WhenceWarning
 from whence.likelihood.compiled import CompiledEngine, canonical_tables, readable
-from whence.likelihood.cuda import straight
+from whence.likelihood.cuda import FEW, FEW_FAR, straight
 from whence.likelihood.cuda.card import Card, FullError, Kernel
 from whence.likelihood.cuda.plan import Choices, Rows, choices, fits, hub_rows, world_rows
 from whence.likelihood.evidence import Evidence
@@ -108,6 +108,12 @@ class CudaEngine:
     def canonical(self, transitions: Ints, rewards: Floats) -> tuple[Ints, Floats, Ints]:
         """Return the canonical tables, int64[B, n, m] and float64[B, n, m], and state counts."""
         return canonical_tables(transitions, rewards, readable(self.mdp, self.evidence))
+
+    @property
+    def few(self) -> int:
+        """Machines that two cores score in the time of a call, at least; with fewer, they win."""
+        near = self.straight or 8 * WARP * self.rows.swept <= FAST_ITERATES
+        return FEW if near else FEW_FAR
 
     def serves(self, n: int, m: int) -> bool:
         """Return whether the card takes machines of n states and m symbols."""

@@ -16,7 +16,7 @@ from whence.search.finding.goals import Goals
 from whence.search.finding.reducing import Tables
 from whence.search.machines import Machines
 from whence.search.neighbours import single_changes
-from whence.search.placing import FEW
+from whence.search.placing import few
 from whence.search.target import Chains, Target
 from whence.search.unknowns import Experts
 
@@ -76,7 +76,7 @@ class Scorer:
 
     Attributes:
         target: what they are scored by.
-        lists: what lists of `FEW` machines and more are scored by, however many of them were met.
+        lists: what long lists are scored by, however many machines of them were met before.
         goals: what the expert heads for, for words that follow it.
         count: how many were scored.
     """
@@ -91,7 +91,8 @@ class Scorer:
 
     def score(self, machines: Machines, experts: Experts) -> Scored:
         """Return machines with their scores."""
-        scored_by = self.lists if machines.size >= FEW else self.target
+        long = machines.size >= few(self.lists.posteriors)
+        scored_by = self.lists if long else self.target
         chains: Chains = scored_by.chains(machines, experts)
         self.count += machines.size
         return Scored(machines, experts, self.target.score(chains))

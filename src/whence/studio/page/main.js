@@ -81,6 +81,7 @@ async function settle(told) {
   showDemos(told.demos, { show: showDemo, withdraw });
   const form = $("settings-form").elements;
   if (!$("settings-form").contains(document.activeElement)) {
+    form.least.value = told.settings.least;
     form.most.value = told.settings.most;
     form.rewards.value = told.settings.rewards.join(", ");
     form.minutes.value = told.settings.minutes;
@@ -193,7 +194,7 @@ function keepSettings(event) {
   const form = $("settings-form").elements;
   const rewards = form.rewards.value.split(/[\s,;]+/).filter(Boolean).map(Number);
   if (rewards.some(Number.isNaN)) return void notice("rewards: give numbers, such as 0, 1");
-  const settings = { most: Number(form.most.value), rewards, minutes: Number(form.minutes.value), auto: form.auto.checked };
+  const settings = { least: Number(form.least.value), most: Number(form.most.value), rewards, minutes: Number(form.minutes.value), auto: form.auto.checked };
   api.trying(() => api.infer(desk.name, { do: settings.auto ? "start" : "settings", settings }));
 }
 

@@ -17,9 +17,11 @@ from whence import Demonstrations, Episode, Expert, LabeledMDP, Posterior, Rewar
 from whence._arrays import Floats
 from whence.errors import ArgumentError
 from whence.likelihood import reference
+from whence.likelihood.episodes import log_likelihood_by_episode
 from whence.likelihood.evidence import compile_evidence
 from whence.likelihood.soft import SoftEngine, compiled_soft_q, expert_q
 from whence.likelihood.soft_planning import log_sum, soft_q
+from whence.model.expert import KINDS
 from whence.model.product import product
 from whence.planning.policies import expert_policy
 
@@ -241,3 +243,22 @@ def test_a_soft_expert_has_a_posterior_of_its_own() -> None:
     assert turned.finest(ONCE) == fresh.finest(ONCE)
     assert again.finest(ONCE) == first.finest(ONCE)
     assert fresh.finest(ONCE) > first.finest(ONCE) + 5
+
+
+def test_experts_of_both_kinds_read_the_same_episodes() -> None:
+    rng = np.random.default_rng(9)
+    mdp = masked(rng, random_world(rng, states=8, actions=3, symbols=2, successors=2))
+    machine, demos = random_machine(rng, mdp.alphabet, 2), walks(rng, mdp)
+    experts = [Expert(a, 0.8, 0.1, kind) for kind in KINDS for a in (2.0, 7.0)]
+    found = log_likelihood_by_episode([(mdp, demos)], machine, experts)
+    for row, expert in zip(found, experts, strict=True):
+        exact = reference.log_likelihood(mdp, demos, machine.transitions, machine.rewards, expert)
+        assert row.sum() == pytest.approx(exact, abs=1e-7)
+
+
+def test_subjects_are_not_told_apart_as_soft_experts() -> None:
+    world, expert = _fork([]), Expert(1.0, 0.9, kind="soft")
+    demos = whence.simulate(world, ONCE, expert, episodes=2, length=3, seed=0)
+    named = Demonstrations.from_episodes(e._replace(subject=f"s{i}") for i, e in enumerate(demos))
+    with pytest.raises(ArgumentError, match="as Boltzmann experts alone; leave out expert_kind"):
+        whence.infer(world, named, states=2, experts="by-subject", expert_kind="soft")

@@ -62,11 +62,18 @@ def test_the_gain_is_that_of_the_best_alpha_at_each_discount(
 
 def test_a_run_tells(shown: tuple[World, Demonstrations]) -> None:
     world, demos = shown
+    task = world.task
+    arrows = [  # of another machine a wrong discount may be the best
+        f"u{y} -{symbol}/{task.rewards[y, k]:g}-> u{task.transitions[y, k]}"
+        for y in range(task.n_states)
+        for k, symbol in enumerate(task.alphabet)
+    ]
     settings = Tempering(steps=60, warm_up=20, rungs=4)
     for alpha, discount, doubted in ((None, 0.95, True), (None, None, False), (30.0, 0.95, False)):
         run = whence.infer(
-            world.mdp, demos, states=2, settings=settings, alpha=alpha, discount=discount
-        )
+            world.mdp, demos, states=3, fix=arrows, settings=settings, alpha=alpha,
+            discount=discount,
+        )  # fmt: skip
         assert any("discount" in doubt for doubt in run.doubts) == doubted
 
 

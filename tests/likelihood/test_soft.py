@@ -260,5 +260,5 @@ def test_subjects_are_not_told_apart_as_soft_experts() -> None:
     world, expert = _fork([]), Expert(1.0, 0.9, kind="soft")
     demos = whence.simulate(world, ONCE, expert, episodes=2, length=3, seed=0)
     named = Demonstrations.from_episodes(e._replace(subject=f"s{i}") for i, e in enumerate(demos))
-    with pytest.raises(ArgumentError, match="as Boltzmann experts alone; leave out expert_kind"):
+    with pytest.raises(ArgumentError, match="Boltzmann-rational experts alone"):
         whence.infer(world, named, states=2, experts="by-subject", expert_kind="soft")

@@ -44,7 +44,7 @@ def test_a_report_opens_without_complaint_or_request(page: Page, tmp_path: Path)
     ids = page.value("[...document.querySelectorAll('main > section')].map(s => s.id)")
     assert ids == [
         "answer", "facts", "next", "worlds", "replay", "machine", "alternatives", "prediction",
-        "diagnostics", "episodes", "recipe",
+        "fit", "diagnostics", "episodes", "recipe",
     ]  # fmt: skip
     sizes = page.value(
         "[...document.querySelectorAll('section')].map(s => s.getBoundingClientRect().height)"

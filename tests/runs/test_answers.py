@@ -215,3 +215,9 @@ def test_every_way_to_score_a_machine_counts_the_answers() -> None:
         ),
     ):
         assert score(asked) - score(plain) == pytest.approx(expected, abs=1e-9)
+
+
+def test_arviz_is_not_given_draws_of_several_weights() -> None:
+    weighed = _exact().answered(SEQUENCE, 1.0, refresh=False)
+    with pytest.raises(ArgumentError, match=r"refreshed\(\)\.to_arviz"):
+        weighed.to_arviz()

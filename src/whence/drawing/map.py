@@ -116,7 +116,8 @@ def _way(mdp: LabeledMDP, grid: Grid, way: Sequence[int], ascii_only: bool) -> d
     """Return an arrow for each blank cell that is left on a way, and a cross where it ends."""
     signs = _PLAIN_ARROWS if ascii_only else _ARROWS
     content: dict[Cell, str] = {}
-    for here, there in zip(way, [*way[1:], None], strict=True):
+    following: list[int | None] = [*way[1:], *([None] if way else [])]
+    for here, there in zip(way, following, strict=True):
         if mdp.labels[here] != BLANK:
             continue
         toward = np.sign(grid.cells[here if there is None else there] - grid.cells[here])

@@ -19,6 +19,7 @@ from whence.analysis.questions import OpenQuestion
 from whence.analysis.rivals import not_shown
 from whence.analysis.sample import PosteriorSample
 from whence.drawing import machine_svg, text
+from whence.errors import ArgumentError
 from whence.likelihood.answers import AnswerTerm, ErrorRate, error_rate
 from whence.model.asking import Answer as Answered
 from whence.model.conveniences import RunMethods
@@ -293,6 +294,11 @@ class Run(RunMethods):
         """
         from whence.runs import arviz
 
+        if self.sampled is not None:
+            raise ArgumentError(
+                "answers weigh the draws of this run, and ArviZ takes draws of one weight; sample "
+                "anew with the answers first: run.refreshed().to_arviz()"
+            )
         return arviz.to_arviz(
             self.job, self.draws, self.posterior, self.ladders, predicted=predicted, every=every
         )

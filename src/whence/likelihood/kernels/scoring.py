@@ -52,6 +52,18 @@ def score_batch(start, stop, world, cells, machines, experts, room, results):
 
     `arguments` describes what is given.
     """
+    score_by(start, stop, world, cells, machines, experts, room, results, sweep)
+
+
+@lean_kernel
+def score_tiled_batch(start, stop, world, cells, machines, experts, room, results):
+    """Do as `score_batch` does in a world of several tiles."""
+    score_tiled_by(start, stop, world, cells, machines, experts, room, results, sweep)
+
+
+@part
+def score_by(start, stop, world, cells, machines, experts, room, results, sweeps):
+    """Score machines in a world that is one tile, swept by a function."""
     pack, desk = room.pack, room.desk
     slot = np.int64(0)
     waiting = start
@@ -62,14 +74,14 @@ def score_batch(start, stop, world, cells, machines, experts, room, results):
         )
         if waiting < 0:
             return
-        run_round(slot, world, pack, sweep)
+        run_round(slot, world, pack, sweeps)
         slot = (slot + 1) % WINDOW
         settle(slot, pack.iterates[slot], world, cells, machines, experts, room, results)
 
 
-@lean_kernel
-def score_tiled_batch(start, stop, world, cells, machines, experts, room, results):
-    """Do as `score_batch` does in a world of several tiles."""
+@part
+def score_tiled_by(start, stop, world, cells, machines, experts, room, results, sweeps):
+    """Do as `score_by` does in a world of several tiles."""
     pack, desk = room.pack, room.desk
     x = pack.iterates[0]
     slot = latest = np.int64(0)
@@ -81,7 +93,7 @@ def score_tiled_batch(start, stop, world, cells, machines, experts, room, result
         if waiting < 0:
             return
         slot = (slot + 1) % WINDOW
-        run_tiled_round(latest, pack.changes[slot], world, pack, sweep)
+        run_tiled_round(latest, pack.changes[slot], world, pack, sweeps)
         latest = (latest + 1) % (pack.window - 1)
         settle(slot, x, world, cells, machines, experts, room, results)
 

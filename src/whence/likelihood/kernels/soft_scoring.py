@@ -13,11 +13,9 @@ import math
 import numpy as np
 
 from whence.likelihood.kernels.compiling import inlined, lean_kernel, part
-from whence.likelihood.kernels.constants import WINDOW
 from whence.likelihood.kernels.row_functions import log_of, rest, whole
-from whence.likelihood.kernels.scoring import settle, take_seats
-from whence.likelihood.kernels.sweeping import FOUR, NONE, ONE, THREE, run_round, swept
-from whence.likelihood.kernels.tiling import run_tiled_round
+from whence.likelihood.kernels.scoring import score_by, score_tiled_by
+from whence.likelihood.kernels.sweeping import FOUR, NONE, ONE, THREE, swept
 from whence.likelihood.kernels.vectors import (
     better,
     larger,
@@ -132,35 +130,10 @@ def _soft_sweep(begin, end, again, world, pack, x, step, moved, largest):
 @lean_kernel
 def score_soft_batch(start, stop, world, cells, machines, experts, room, results):
     """Score the canonical machines start..stop-1, which pay in nats, in a world of one tile."""
-    pack, desk = room.pack, room.desk
-    slot = np.int64(0)
-    waiting = start
-    while True:
-        x = pack.iterates[slot]
-        waiting = take_seats(
-            waiting, stop, world, cells, machines, experts, pack, desk, results, x
-        )
-        if waiting < 0:
-            return
-        run_round(slot, world, pack, _soft_sweep)
-        slot = (slot + 1) % WINDOW
-        settle(slot, pack.iterates[slot], world, cells, machines, experts, room, results)
+    score_by(start, stop, world, cells, machines, experts, room, results, _soft_sweep)
 
 
 @lean_kernel
 def score_soft_tiled_batch(start, stop, world, cells, machines, experts, room, results):
     """Do as `score_soft_batch` does in a world of several tiles."""
-    pack, desk = room.pack, room.desk
-    x = pack.iterates[0]
-    slot = latest = np.int64(0)
-    waiting = start
-    while True:
-        waiting = take_seats(
-            waiting, stop, world, cells, machines, experts, pack, desk, results, x
-        )
-        if waiting < 0:
-            return
-        slot = (slot + 1) % WINDOW
-        run_tiled_round(latest, pack.changes[slot], world, pack, _soft_sweep)
-        latest = (latest + 1) % (pack.window - 1)
-        settle(slot, x, world, cells, machines, experts, room, results)
+    score_tiled_by(start, stop, world, cells, machines, experts, room, results, _soft_sweep)

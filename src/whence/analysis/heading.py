@@ -21,7 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import BLANK, Bools, Floats, Ints, concatenated_ranges, frozen_own
-from whence.likelihood.compiled import FINEST_VALUE, batch_values
+from whence.likelihood.compiled import FINEST_VALUE
+from whence.likelihood.values import batch_values
 from whence.model.expert import TIE, best_actions, evenly
 from whence.model.mdp import LabeledMDP
 from whence.model.product import with_blank

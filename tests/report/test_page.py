@@ -162,7 +162,8 @@ def test_doubts_are_said_with_what_to_do_about_them() -> None:
     assert "The ladders <differ>." in section(root, "diagnostics").text
     sure = replace(study, run=replace(study.run, doubts=()), folder="a run")
     shown = section(page(sure), "answer")
-    assert "No doubts. Checked were the search: independent ladders agree" in shown.text
+    assert "No doubts. Checked were the search: made twice, independently, with" in shown.text
+    assert [a.text for a in shown.all("a")] == ["alpha", "lapse", "discount", "discount"]
     assert "the dynamics: the world's own" in shown.text
 
 

@@ -25,6 +25,7 @@ from whence.report.html import (
 )
 from whence.report.maps import seen
 from whence.report.study import Study
+from whence.report.words import explained
 from whence.runs.trust import checks, cure, grave, longer, sampled
 
 LARGEST_MAP = 300_000  # characters of the map beside the machine
@@ -152,7 +153,7 @@ def _trust(study: Study) -> Html:
         )
     return fill(
         '<div class="notice good"><p><strong>No doubts.</strong> Checked were {known}.</p></div>',
-        known=join(checks(run), "; "),
+        known=join((explained(check) for check in checks(run)), "; "),
     )
 
 

@@ -181,7 +181,8 @@ def test_what_was_hardly_tested_is_what_the_next_demonstration_is_for() -> None:
     mdp = study.worlds[0][0]
     run.__dict__["next_test"] = untold, best_start([mdp], pair, (0.5, 0.5), run.expert)
     root = page(replace(study, run=run))
-    name = mdp.state_name(run.next_test[1].state)  # type: ignore[index]
+    assert run.next_test is not None
+    name = mdp.state_name(run.next_test[1].state)
     surer = next(p for p in section(root, "answer").all("p") if p.text.startswith("To be surer"))
     assert surer.text == (
         f"To be surer: one more demonstration from {name} would tell whether it wants c first, or "

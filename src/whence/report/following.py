@@ -75,8 +75,8 @@ def _choices(study: Study) -> list[_Choice]:
         found.append(_Choice(question.start, (one, other), (cases[0], cases[1])))
     if run.next_test is not None:
         untold, start = run.next_test
-        one, other = (join(["if it wants ", marked(wanted)]) for wanted in untold.wants)
-        found.append(_Choice(start, (untold.own, untold.other), (one, other)))
+        own, rather = (join(["if it wants ", marked(wanted)]) for wanted in untold.wants)
+        found.append(_Choice(start, (untold.own, untold.other), (own, rather)))
     return found
 
 

@@ -95,6 +95,8 @@ def test_a_large_world_with_few_labels_is_not_swept(monkeypatch: pytest.MonkeyPa
         found = values.expert_q(mdp, machine, Expert(10.0, discount)).max(axis=2)
         if discount == 0.95:
             assert np.abs(found - swept).max() < 1e-11
+    assert values.sweeps(mdp, 0.95) == values.FEW_SWEEPS
+    assert values.sweeps(mdp, 0.5) == 2
     assert len(measured) == 1, "ways are measured once a world"
 
 
@@ -106,3 +108,4 @@ def test_worlds_of_chance_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
     found = values.optimal_values(mdp, machine, 0.9)
     exact = reference.policy_iteration(product(mdp, machine), 0.9).max(axis=2)
     assert np.abs(found - exact).max() < 1e-10
+    assert values.sweeps(mdp, 0.95) == pytest.approx(20)

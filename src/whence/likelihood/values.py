@@ -25,6 +25,7 @@ from whence.model.mdp import LabeledMDP
 from whence.model.product import checked_rewards, in_world, product
 
 ROOM = 2**25  # Q values that are held at the same time
+FEW_SWEEPS = 5.0  # that values by labelled states alone are counted as
 
 Tables = tuple[Ints, Floats, Ints]
 _MAPS: WeakKeyDictionary[LabeledMDP, HubMap | None] = WeakKeyDictionary()
@@ -39,8 +40,7 @@ def batch_values(mdp: LabeledMDP, tables: Tables, discount: float, tolerance: fl
         discount: of pay.
         tolerance: how far a value may be off.
     """
-    nothing = compile_evidence(mdp, Demonstrations.from_episodes([]))
-    everywhere = replace(nothing, visited=frozen_own(np.arange(mdp.n_states)))
+    everywhere = _everywhere(mdp)
     hubs = _hubs(mdp, everywhere)
     if hubs is None:
         return swept_values(mdp, tables, discount, tolerance)
@@ -53,6 +53,18 @@ def batch_values(mdp: LabeledMDP, tables: Tables, discount: float, tolerance: fl
         part = tables[0][some], tables[1][some], tables[2][some]
         found[some] = engine.visited_q(part, tolerance).max(axis=2)
     return found
+
+
+def sweeps(mdp: LabeledMDP, discount: float) -> float:
+    """Return what the values of a machine take in a world, counted as sweeps over all of it."""
+    most = 1 / (1 - discount)
+    return most if _hubs(mdp, _everywhere(mdp)) is None else min(most, FEW_SWEEPS)
+
+
+def _everywhere(mdp: LabeledMDP) -> Evidence:
+    """Return evidence of nothing that was done, in every state."""
+    nothing = compile_evidence(mdp, Demonstrations.from_episodes([]))
+    return replace(nothing, visited=frozen_own(np.arange(mdp.n_states)))
 
 
 def _hubs(mdp: LabeledMDP, everywhere: Evidence) -> HubMap | None:

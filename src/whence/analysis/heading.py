@@ -13,7 +13,7 @@ is an accident, and what follows it is no part of the plan.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -30,7 +30,8 @@ from whence.model.product import with_blank
 HALF = 0.5  # of a step's delay: what gains less is not gone for
 USUAL = 0.5  # a harmful outcome of an action that is less likely is an accident
 WORTH = 1e-9  # times the largest reward: where less can be had, nothing is wanted
-DENSE = 700  # places up to which all visits are solved for at once
+DENSE = 150  # places up to which all visits are solved for at once
+WHOLE = 50_000  # places of a product up to which all steps are worked out at once
 FAINT, LEFT = 1e-7, 1e-4  # mass that is let go: of one place, and of all
 MOST_ACTIVE, MOST_STEPS = 4096, 5_000  # places that are followed together, and how long
 ROOM = 20_000_000  # values that are held at the same time
@@ -203,12 +204,13 @@ def _in_world(mdp: LabeledMDP, goal: Goal, values: Floats) -> Agent:
     size = mdp.n_states
     number = np.full(values.size, -1, dtype=np.int64)
     alive = values.reshape(-1) > worth(goal)
+    taken = _stepping(mdp, goal, values, np.flatnonzero(alive))
     frontier = mdp.initial_states.astype(np.int64)
     number[frontier] = np.arange(len(frontier))
     places, parts, count = [frontier], [], len(frontier)
     while len(frontier):
         live = frontier[alive[frontier]]
-        steps = _steps(mdp, goal, values, live)
+        steps = taken(live)
         fresh = np.unique(steps.target[number[steps.target] < 0])
         number[fresh] = np.arange(count, count + len(fresh))
         count += len(fresh)
@@ -219,6 +221,27 @@ def _in_world(mdp: LabeledMDP, goal: Goal, values: Floats) -> Agent:
     start[: len(mdp.initial_states)] = mdp.initial_probabilities
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     return Agent(start, np.concatenate(places) // size, *columns)
+
+
+def _stepping(
+    mdp: LabeledMDP, goal: Goal, values: Floats, alive: Ints
+) -> Callable[[Ints], _Steps]:
+    """Return what tells the steps of some places: from all of them, where they are few."""
+    if values.size > WHOLE:
+        return lambda places: _steps(mdp, goal, values, places)
+    every = _steps(mdp, goal, values, alive)
+    row = np.full(values.size, -1, dtype=np.int64)
+    row[alive] = np.arange(len(alive))
+    first = np.searchsorted(every.origin, np.arange(len(alive) + 1))
+
+    def some(places: Ints) -> _Steps:
+        at = row[places]
+        begin, end = first[at], first[at + 1]
+        entry = concatenated_ranges(begin, end)
+        origin = np.repeat(np.arange(len(places)), end - begin)
+        return _Steps(origin, every.target[entry], every.chance[entry], every.symbol[entry])
+
+    return some
 
 
 def worth(goal: Goal) -> float:

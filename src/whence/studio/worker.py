@@ -10,6 +10,7 @@ the studio ended or was killed, it stops by itself. What it works on is kept in 
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import queue
 import signal
@@ -263,6 +264,7 @@ def main() -> None:
             if line is None:
                 return
             worker.do(decoder.decode(line))
+            gc.collect()  # samples that are seen no more: few objects, so it would take long
         except KeyboardInterrupt:
             continue
         except BrokenPipeError:

@@ -110,7 +110,7 @@ def once(studio: Served, number: int) -> None:
     who = f"person{number % 7:02d}"
     walk = studio.ask(f"api/project/tiny?who={who}")[1]["walk"]
     for at in range(20):
-        change = {"do": "undo"} if at % 5 == 4 else {"do": "step", "action": at % 4}
+        change = {"do": "undo"} if at % 5 == 4 else {"do": "step", "action": (at + number) % 4}
         asked = {"who": who, "revision": walk["revision"], **change}
         walk = studio.ask("api/project/tiny/walk", asked)[1]["walk"]
     studio.ask("api/project/tiny/walk", {"who": who, "revision": walk["revision"], "do": "record"})
@@ -295,6 +295,7 @@ def walk_there(studio: Served, opened: Any, world: Any, start: int) -> None:
         action = world.mdp.actions[int(policy.actions[memory, walk["states"][-1]])]
         opened.evaluate(DRAWN, names[action])
     print("walked:", opened.inner_text("#where"))
+    opened.check("#ended")
     opened.focus("#map")
     opened.keyboard.press("Enter")
 

@@ -25,6 +25,7 @@ from typing import IO, Any
 import msgspec
 
 from whence.errors import WhenceError, WhenceWarning
+from whence.likelihood.endings import IGNORE, TASK
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 from whence.runs.events import Event
@@ -156,6 +157,7 @@ class Worker:
             states=(asked.least, asked.most),
             rewards=asked.rewards,
             minutes=asked.minutes,
+            endings=TASK if demos.ended is not None and (demos.ended == 1).any() else IGNORE,
             folder=asked.run,
             names=[(asked.world, asked.demos)],
             checkpoint=CHECKPOINT,

@@ -2,28 +2,37 @@
 
 An executor is anything with `submit` as in `concurrent.futures`. Units are cut by the time that
 they took so far, which changes no bit of what is found; a unit that is lost with its worker, or
-that is late, is sent once more. Results are joined in the order of the work, not of arrival.
+that is late, is sent once more. Results are joined in the order of the work, not of arrival; a
+worker that is done finds its next unit waiting, where units do not depend on each other.
 """
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError
+from itertools import takewhile
 from statistics import median
 from typing import Any, NamedTuple
 
 from whence.errors import ArgumentError, WorkerError
 from whence.runs import manifest, units, wire
+from whence.runs.bell import Bell
 from whence.runs.job import Job
 from whence.runs.workers import adopted
 from whence.search.method import Carried, Method, Part
 
-UNIT_SECONDS = 10.0  # that a unit should take
+UNIT_SECONDS = 10.0  # that a unit should take ...
+LONGEST_SECONDS = 60.0  # ... and at most, where there are so many workers ...
+TASKS_PER_SECOND = 50.0  # ... that more than this would come and go
 FIRST_SCANS = 50  # of the first units, whose pace is not known
-POLL_SECONDS = 0.1
+GROWTH = 4  # times as many steps as before that a unit has at most
+IN_HAND = 2  # units of each worker that are sent ahead
+POLL_SECONDS = 0.1  # between two looks at the time, and at futures that tell nobody
 LATE = 3.0  # times as long as the others, and a unit is sent once more ...
 LATE_SECONDS = 10.0  # ... but never before this
+RECENT = 20  # units whose pace is remembered
 MOST_LOST = 5  # workers that a unit may lose
 SEATS = 4  # where an executor does not say how many workers it has
 
@@ -62,6 +71,14 @@ class Crew:
         self._identity = units.identity()
         self._threads = threads or 1
         self._shared: tuple[Any, str, bytes] | None = None
+        self._under_way: list[Unit] = []
+        self._paces: deque[float] = deque(maxlen=RECENT)
+        self._bell = Bell()
+
+    @property
+    def ahead(self) -> list[Part]:
+        """Parts that are under way, in their order."""
+        return [unit.part for unit in self._under_way]
 
     @property
     def seats(self) -> int:
@@ -86,18 +103,57 @@ class Crew:
         }
 
     def carried(self, method: Method[Any, Any, Any], parts: list[Part]) -> list[Carried]:
-        """Return what became of each part, in their order."""
-        under_way = [Unit(self, part, self._request(part)) for part in parts]
-        for unit in under_way:
-            unit.send()
-        while not all(unit.done for unit in under_way):
-            if not any(unit.look() for unit in under_way):
+        """Take on more parts; return what became of those that are to be joined next.
+
+        Those are all that are under way, or where parts do not depend on each other the first
+        ones, as many as are done.
+        """
+        self._under_way += [Unit(self, part) for part in parts]
+        seats = self.seats
+        self._send(seats)
+        while not self._enough(method):
+            if any([unit.look() for unit in self._under_way]):  # noqa: C419
+                self._send(seats)
+            elif not self._enough(method):
                 self.tick()
-                self._hurry(under_way)
-                time.sleep(POLL_SECONDS)
-        slowest = max(unit.seconds / unit.part.scans for unit in under_way)
-        self.scans = max(1, int(UNIT_SECONDS / max(slowest, 1e-6)))
-        return [wire.carried_of(method, unit.part, unit.data) for unit in under_way]
+                self._hurry(method, seats)
+                self._bell.wait(POLL_SECONDS)
+        done = list(takewhile(lambda unit: unit.done, self._under_way))
+        del self._under_way[: len(done)]
+        self._learn(done, seats)
+        return [wire.carried_of(method, unit.part, unit.data) for unit in done]
+
+    def leave(self) -> None:
+        """Call back what is under way, as far as it has not begun."""
+        for unit in self._under_way:
+            unit.cancel()
+        self._under_way = []
+
+    def _enough(self, method: Method[Any, Any, Any]) -> bool:
+        """Return whether something can be joined."""
+        if method.meeting:
+            return all(unit.done for unit in self._under_way)
+        return self._under_way[0].done
+
+    def _send(self, seats: int) -> None:
+        """Send units ahead to workers that know the job, and note which have begun."""
+        now = time.perf_counter()
+        most = seats + (IN_HAND - 1) * min(len(self.workers), seats)
+        out = [unit for unit in self._under_way if unit.sent and not unit.done]
+        for unit in self._under_way:
+            if not unit.sent and len(out) < most:
+                unit.send()
+                out.append(unit)
+        for unit in out[:seats]:
+            unit.begun = unit.begun or now
+
+    def _learn(self, done: list[Unit], seats: int) -> None:
+        """Cut units by the time that the last ones took."""
+        paces = [unit.pace for unit in done]
+        self._paces.extend(paces)
+        wanted = min(max(UNIT_SECONDS, seats / TASKS_PER_SECOND), LONGEST_SECONDS)
+        most = GROWTH * max(unit.part.scans for unit in done)
+        self.scans = max(1, min(int(wanted / max(*paces, 1e-6)), most))
 
     def count(self, worker: str, scans: int, seconds: float, received: int) -> None:
         """Note what a worker has done."""
@@ -114,10 +170,13 @@ class Crew:
         try:
             named = getattr(self.executor, "submit_named", None)
             if named is not None:
-                return named(request["name"], units.work, request)
-            return self.executor.submit(units.work, request)
+                future = named(request["name"], units.work, request)
+            else:
+                future = self.executor.submit(units.work, request)
         except Exception as error:
             return _Failed(error)
+        self._bell.hear(future)
+        return future
 
     def with_missing(self, request: units.Request, missing: str) -> units.Request:
         """Return a request with what the worker lacks."""
@@ -131,7 +190,8 @@ class Crew:
         renew = getattr(self.executor, "renew", None)
         return bool(renew is not None and renew())
 
-    def _request(self, part: Part) -> units.Request:
+    def request(self, part: Part) -> units.Request:
+        """Return what a worker is sent to do a part."""
         shared = None
         if part.shared is not None:
             if self._shared is None or self._shared[0] is not part.shared:
@@ -151,13 +211,16 @@ class Crew:
             "threads": self._threads,
         }
 
-    def _hurry(self, under_way: list[Unit]) -> None:
-        """Send units once more that take much longer than the others did."""
-        took = [unit.seconds for unit in under_way if unit.done]
-        if not took:
+    def _hurry(self, method: Method[Any, Any, Any], seats: int) -> None:
+        """Send units once more that take much longer than the others did, if others could."""
+        paces = [unit.pace for unit in self._under_way if unit.done]
+        if not paces and not method.meeting:
+            paces = list(self._paces)
+        if not paces or seats < 2:
             return
-        for unit in under_way:
-            if unit.late(max(LATE * median(took), LATE_SECONDS)):
+        pace = LATE * median(paces)
+        for unit in self._under_way:
+            if unit.late(max(pace * unit.part.scans, LATE_SECONDS)):
                 self.notes.append(f"{unit.part.name}: late, and sent to another worker, too")
                 unit.send()
 
@@ -165,26 +228,44 @@ class Crew:
 class Unit:
     """A part under way, in one copy or two; the first that comes back counts."""
 
-    def __init__(self, crew: Crew, part: Part, request: units.Request) -> None:
+    def __init__(self, crew: Crew, part: Part) -> None:
         self.crew = crew
         self.part = part
-        self.request = request
         self.done = False
+        self.begun: float | None = None  # when a worker was free for it
         self.data = b""
         self.seconds = 0.0
+        self._request: units.Request | None = None
         self._copies: list[Any] = []
-        self._sent = 0.0
         self._lost = 0
+
+    @property
+    def sent(self) -> bool:
+        """Whether it was handed to the executor."""
+        return self._request is not None
+
+    @property
+    def pace(self) -> float:
+        """Seconds of a step."""
+        return self.seconds / self.part.scans
 
     def send(self) -> None:
         """Send a copy."""
-        self._sent = time.perf_counter()
-        self._copies.append(self.crew.submit(self.request))
+        if self._request is None:
+            self._request = self.crew.request(self.part)
+        copy = self.crew.submit(self._request)
+        self._copies.append(copy)
+
+    def cancel(self) -> None:
+        """Call back all copies that have not begun."""
+        for copy in self._copies:
+            copy.cancel()
 
     def late(self, seconds: float) -> bool:
-        """Return whether the one copy was sent long ago."""
-        waited = time.perf_counter() - self._sent
-        return not self.done and len(self._copies) == 1 and waited > seconds
+        """Return whether the one copy has begun long ago."""
+        if self.done or self.begun is None or len(self._copies) != 1:
+            return False
+        return time.perf_counter() - self.begun > seconds
 
     def look(self) -> bool:
         """Take what has come back; returns whether something has."""
@@ -193,8 +274,7 @@ class Unit:
             self._copies.remove(copy)
             self._take(copy)
             if self.done:
-                for other in self._copies:
-                    other.cancel()
+                self.cancel()
                 break
         return bool(back)
 
@@ -212,7 +292,8 @@ class Unit:
         if "refused" in reply:
             raise WorkerError(f"worker {reply['worker']}: {reply['refused']}")
         if "missing" in reply:
-            self.request = self.crew.with_missing(self.request, reply["missing"])
+            assert self._request is not None
+            self._request = self.crew.with_missing(self._request, reply["missing"])
             self.send()
             return
         self.done, self.data, self.seconds = True, reply["done"], reply["seconds"]

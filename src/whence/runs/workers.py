@@ -114,8 +114,12 @@ class LocalWorkers:
             process.terminate()
 
     def _started(self) -> ProcessPoolExecutor:
+        """Start processes, which load what they need while this one prepares their work."""
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self.seats, mp_context=context, initializer=_at_work)
+        pool = ProcessPoolExecutor(self.seats, mp_context=context, initializer=_at_work)
+        for _ in range(self.seats):
+            pool.submit(units.identity)
+        return pool
 
 
 class DaskWorkers:

@@ -73,6 +73,7 @@ class Crew:
         self._shared: tuple[Any, str, bytes] | None = None
         self._under_way: list[Unit] = []
         self._paces: deque[float] = deque(maxlen=RECENT)
+        self._present: set[str] = set()
         self._bell = Bell()
 
     @property
@@ -110,6 +111,7 @@ class Crew:
         """
         self._under_way += [Unit(self, part) for part in parts]
         seats = self.seats
+        self._note_losses()
         self._send(seats)
         while not self._enough(method):
             if any([unit.look() for unit in self._under_way]):  # noqa: C419
@@ -134,6 +136,13 @@ class Crew:
         if method.meeting:
             return all(unit.done for unit in self._under_way)
         return self._under_way[0].done
+
+    def _note_losses(self) -> None:
+        """Note which workers are gone, where the executor gives their units to others itself."""
+        present = set(getattr(self.executor, "present", ()))
+        for who in sorted(self._present - present):
+            self.notes.append(f"worker {who} is gone; {len(present)} are left, and do its units")
+        self._present = present
 
     def _send(self, seats: int) -> None:
         """Send units ahead to workers that know the job, and note which have begun."""
@@ -222,6 +231,7 @@ class Crew:
         for unit in self._under_way:
             if unit.late(max(pace * unit.part.scans, LATE_SECONDS)):
                 self.notes.append(f"{unit.part.name}: late, and sent to another worker, too")
+                unit.shun()
                 unit.send()
 
 
@@ -255,6 +265,12 @@ class Unit:
             self._request = self.crew.request(self.part)
         copy = self.crew.submit(self._request)
         self._copies.append(copy)
+
+    def shun(self) -> None:
+        """Give no more work for a while to whoever has it, where the executor can."""
+        shun = getattr(self.crew.executor, "shun", None)
+        if shun is not None:
+            shun(self._copies[0])
 
     def cancel(self) -> None:
         """Call back all copies that have not begun."""

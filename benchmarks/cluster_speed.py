@@ -5,20 +5,21 @@ must find the same bytes. `enumeration` scores every coffee machine of at most t
 others sample: `ladders` on multi coffee with two ladders, the default, `eight` with eight, `large`
 in a 20 x 20 grid with slip. `--share` makes shorter runs.
 
-    python benchmarks/cluster_speed.py enumeration
-    python benchmarks/cluster_speed.py eight --share 0.25
+    PYTHONPATH=tests python benchmarks/cluster_speed.py enumeration
+    PYTHONPATH=tests python benchmarks/cluster_speed.py eight --share 0.25
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import whence
-from cluster import problem
+from cluster import digest, problem
 from whence.paper.growing import Growing, growing
 from whence.runs.workers import opened
 
@@ -28,8 +29,9 @@ WITH = (0, 1, 2)  # workers
 def enumeration(share: float) -> tuple[Any, dict[str, Any]]:
     """Return every coffee machine of at most three states; a share by a lower discount."""
     world, mdp, demos = problem("coffee")
-    expert = whence.Expert(world.expert.alpha, discount=0.92 if share == 1 else 0.5)
-    return (mdp, demos), {"states": (1, 3), "expert": expert, "method": "exhaustive"}
+    expert = world.expert if share == 1 else whence.Expert(world.expert.alpha, 0.5)
+    said = {"states": (1, 3), "expert": expert, "method": "exhaustive", "rewards": world.rewards}
+    return (mdp, demos), said
 
 
 def sampling(share: float, name: str) -> tuple[Any, dict[str, Any]]:
@@ -55,17 +57,15 @@ def sampling(share: float, name: str) -> tuple[Any, dict[str, Any]]:
 def timed(given: Any, said: dict[str, Any], count: int) -> tuple[float, str, dict[str, Any]]:
     """Return the seconds of a run with some workers, a hash of what it found, and its traffic."""
     told: list[Any] = []
-    began = time.perf_counter()
-    with opened(count or None) as executor:
-        run = whence.infer(
-            *given, **said, seed=1, threads=1, executor=executor, on_event=told.append
-        )
-    took = time.perf_counter() - began
-    draws = run.draws
-    found = hashlib.sha256(repr((run.best, run.score, run.log_evidence)).encode())
-    for array in (draws.log_likelihood, draws.weight, draws.transitions, run.trace.score):
-        found.update(array.tobytes())
-    return took, found.hexdigest()[:16], told[-1].details
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "run"
+        began = time.perf_counter()
+        with opened(count or None) as executor:
+            whence.infer(
+                *given, **said, seed=1, threads=1, executor=executor, on_event=told.append,
+                folder=folder,
+            )  # fmt: skip
+        return time.perf_counter() - began, digest(folder), told[-1].details
 
 
 def main() -> None:

@@ -57,6 +57,7 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut work into many units, and be told of each."""
     monkeypatch.setattr(crew, "UNIT_SECONDS", 0.2)
     monkeypatch.setattr(searching, "EVENT_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "PRESENT_SECONDS", 0.0)
 
 
 def test_a_worker_that_is_killed_changes_no_byte(cluster: Cluster, tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError
-from itertools import takewhile
+from itertools import islice, takewhile
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -71,15 +71,18 @@ class Crew:
         self._identity = units.identity()
         self._threads = threads or 1
         self._shared: tuple[Any, str, bytes] | None = None
-        self._under_way: list[Unit] = []
+        self._under_way: deque[Unit] = deque()
+        self._unsent: deque[Unit] = deque()
+        self._out: dict[Unit, None] = {}  # sent and not done, the first sent first
+        self._ahead: deque[Part] = deque()
         self._paces: deque[float] = deque(maxlen=RECENT)
         self._present: set[str] = set()
         self._bell = Bell()
 
     @property
-    def ahead(self) -> list[Part]:
+    def ahead(self) -> Sequence[Part]:
         """Parts that are under way, in their order."""
-        return [unit.part for unit in self._under_way]
+        return self._ahead
 
     @property
     def seats(self) -> int:
@@ -109,33 +112,48 @@ class Crew:
         Those are all that are under way, or where parts do not depend on each other the first
         ones, as many as are done.
         """
-        self._under_way += [Unit(self, part) for part in parts]
+        fresh = [Unit(self, part) for part in parts]
+        for several in (self._under_way, self._unsent):
+            several.extend(fresh)
+        self._ahead.extend(parts)
         seats = self.seats
         self._note_losses()
         self._send(seats)
         while not self._enough(method):
-            if any([unit.look() for unit in self._under_way]):  # noqa: C419
+            if self._look(self._bell.answered()):
                 self._send(seats)
-            elif not self._enough(method):
-                self.tick()
-                self._hurry(method, seats)
-                self._bell.wait(POLL_SECONDS)
+                continue
+            self.tick()
+            self._hurry(method, seats)
+            if not self._bell.wait(POLL_SECONDS) and self._look(list(self._out)):
+                self._send(seats)
         done = list(takewhile(lambda unit: unit.done, self._under_way))
-        del self._under_way[: len(done)]
+        for _ in done:
+            self._under_way.popleft()
+            self._ahead.popleft()
         self._learn(done, seats)
         return [wire.carried_of(method, unit.part, unit.data) for unit in done]
 
     def leave(self) -> None:
         """Call back what is under way, as far as it has not begun."""
-        for unit in self._under_way:
+        for unit in self._out:
             unit.cancel()
-        self._under_way = []
+        for several in (self._under_way, self._unsent, self._out, self._ahead):
+            several.clear()
 
     def _enough(self, method: Method[Any, Any, Any]) -> bool:
         """Return whether something can be joined."""
         if method.meeting:
             return all(unit.done for unit in self._under_way)
         return self._under_way[0].done
+
+    def _look(self, some: list[Unit]) -> bool:
+        """Take what has come back of some units; returns whether something has."""
+        back = [unit for unit in some if unit.look()]
+        for unit in back:
+            if unit.done:
+                self._out.pop(unit, None)
+        return bool(back)
 
     def _note_losses(self) -> None:
         """Note which workers are gone, where the executor gives their units to others itself."""
@@ -145,16 +163,12 @@ class Crew:
         self._present = present
 
     def _send(self, seats: int) -> None:
-        """Send units ahead to workers that know the job, and note which have begun."""
-        now = time.perf_counter()
+        """Send units, ahead to workers that know the job."""
         most = seats + (IN_HAND - 1) * min(len(self.workers), seats)
-        out = [unit for unit in self._under_way if unit.sent and not unit.done]
-        for unit in self._under_way:
-            if not unit.sent and len(out) < most:
-                unit.send()
-                out.append(unit)
-        for unit in out[:seats]:
-            unit.begun = unit.begun or now
+        while self._unsent and len(self._out) < most:
+            unit = self._unsent.popleft()
+            self._out[unit] = None
+            unit.send()
 
     def _learn(self, done: list[Unit], seats: int) -> None:
         """Cut units by the time that the last ones took."""
@@ -170,8 +184,8 @@ class Crew:
         self.workers[worker] = Done(old.units + 1, old.scans + scans, old.seconds + seconds)
         self.received += received
 
-    def submit(self, request: units.Request) -> Any:
-        """Hand a request to the executor; a Dask client is told its name."""
+    def submit(self, request: units.Request, unit: Unit) -> Any:
+        """Hand a unit's request to the executor; a Dask client is told its name."""
         self.sent += sum(len(value) for value in request.values() if isinstance(value, bytes))
         if request["parcel"] is not None:
             pairs = self._parcel["pairs"]
@@ -183,8 +197,8 @@ class Crew:
             else:
                 future = self.executor.submit(units.work, request)
         except Exception as error:
-            return _Failed(error)
-        self._bell.hear(future)
+            future = _Failed(error)
+        self._bell.hear(future, unit)
         return future
 
     def with_missing(self, request: units.Request, missing: str) -> units.Request:
@@ -222,13 +236,17 @@ class Crew:
 
     def _hurry(self, method: Method[Any, Any, Any], seats: int) -> None:
         """Send units once more that take much longer than the others did, if others could."""
+        now = time.perf_counter()
+        begun = list(islice(self._out, seats))
+        for unit in begun:
+            unit.begun = unit.begun or now
         paces = [unit.pace for unit in self._under_way if unit.done]
         if not paces and not method.meeting:
             paces = list(self._paces)
         if not paces or seats < 2:
             return
         pace = LATE * median(paces)
-        for unit in self._under_way:
+        for unit in begun:
             if unit.late(max(pace * unit.part.scans, LATE_SECONDS)):
                 self.notes.append(f"{unit.part.name}: late, and sent to another worker, too")
                 unit.shun()
@@ -250,11 +268,6 @@ class Unit:
         self._lost = 0
 
     @property
-    def sent(self) -> bool:
-        """Whether it was handed to the executor."""
-        return self._request is not None
-
-    @property
     def pace(self) -> float:
         """Seconds of a step."""
         return self.seconds / self.part.scans
@@ -263,8 +276,7 @@ class Unit:
         """Send a copy."""
         if self._request is None:
             self._request = self.crew.request(self.part)
-        copy = self.crew.submit(self._request)
-        self._copies.append(copy)
+        self._copies.append(self.crew.submit(self._request, self))
 
     def shun(self) -> None:
         """Give no more work for a while to whoever has it, where the executor can."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -30,7 +31,7 @@ class Crew(Protocol):
     def scans(self) -> int: ...  # noqa: D102
 
     @property
-    def ahead(self) -> list[Part]: ...  # noqa: D102
+    def ahead(self) -> Sequence[Part]: ...  # noqa: D102
 
     def carried(self, method: Method[Any, Any, Any], parts: list[Part]) -> list[Carried]:
         """Take on more parts; return what became of those that are to be joined next."""
@@ -70,7 +71,7 @@ class Walk:
 
     def advance(self, crew: Crew | None = None) -> None:
         """Make one step; or with workers as many as they make before they meet."""
-        ahead: list[Part] = [] if crew is None else crew.ahead
+        ahead: Sequence[Part] = () if crew is None else crew.ahead
         parts: list[Part] = []
         if crew is not None:
             parts = self.method.parts(self.state, crew.seats, crew.scans, ahead)

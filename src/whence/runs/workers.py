@@ -34,6 +34,7 @@ CERTIFICATES = (
 )
 CONNECT_SECONDS = 10.0  # to wait for a scheduler
 FIRST_SECONDS = 60.0  # to wait for a first worker
+PRESENT_SECONDS = 1.0  # between two looks at which workers there are
 SHUN_SECONDS = 120.0  # that a worker gets no unit after it was late
 
 
@@ -136,17 +137,24 @@ class DaskWorkers:
         self._own = uuid4().hex[:8]
         self._numbers = itertools.count()
         self._shunned: dict[str, float] = {}  # until when, by address
+        self._present: list[str] = []
+        self._look_again = 0.0
         self._check()
 
     @property
     def present(self) -> list[str]:
-        """The addresses of the workers that there are now."""
-        try:
-            return sorted(self.client.nthreads())
-        except Exception as error:
-            raise WorkerError(
-                f"{self.address}: the scheduler does not answer ({type(error).__name__}: {error})"
-            ) from error
+        """The addresses of the workers that there are, as of the last second."""
+        now = time.monotonic()
+        if now >= self._look_again:
+            try:
+                self._present = sorted(self.client.nthreads())
+            except Exception as error:
+                raise WorkerError(
+                    f"{self.address}: the scheduler does not answer ({type(error).__name__}: "
+                    f"{error})"
+                ) from error
+            self._look_again = now + PRESENT_SECONDS
+        return self._present
 
     @property
     def seats(self) -> int:

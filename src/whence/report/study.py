@@ -110,6 +110,7 @@ class Study:
         compare: bool = True,
         minutes: float = MINUTES,
         threads: int | None = None,
+        executor: Any = None,
         on_event: OnEvent | None = None,
     ) -> Study:
         """Gather what a report needs, and compare methods on episodes set aside.
@@ -129,11 +130,15 @@ class Study:
             compare: whether to infer once more, on four fifths of the episodes, and compare.
             minutes: the most that this inference may take.
             threads: how many to use; all cores by default.
+            executor: who does the work of this inference; see `infer`.
             on_event: called with each `Event` of this inference.
         """
         worlds = tuple(world_pairs(mdp, demos))
         usual = ["the world"] if len(worlds) == 1 else [f"world {at}" for at in range(len(worlds))]
-        how = {"fix": fix, "discounts": discounts, "minutes": minutes, "threads": threads}
+        how = {
+            "fix": fix, "discounts": discounts, "minutes": minutes, "threads": threads,
+            "executor": executor, "on_event": on_event,
+        }  # fmt: skip
         comparison, reason = None, "It was not asked for."
         if run.stopped == "unfinished":
             reason = (
@@ -141,7 +146,7 @@ class Study:
                 "`whence report --predict` does."
             )
         if compare:
-            comparison, reason = _comparison(run, worlds, how | {"on_event": on_event})
+            comparison, reason = _comparison(run, worlds, how)
         return cls(
             run=run,
             worlds=worlds,

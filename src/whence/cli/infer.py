@@ -47,7 +47,7 @@ GROUPS = {
     ),
     "A table's columns": (
         "column_episode", "column_step", "column_state", "column_action", "column_label",
-        "column_ended", "gaps", "repair", "as_is",
+        "column_ended", "column_subject", "bin", "boxes", "gaps", "repair", "as_is",
     ),
     "How long": ("precision", "steps", "minutes", "threads", "workers", "device", "checkpoint"),
     "The search": ("method", "seed", "ladders", "rungs", "limit"),

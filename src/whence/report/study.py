@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -76,6 +76,7 @@ class Study:
         fix: arrows that were given to the run as known.
         discounts: those that the run chose among, if that is known.
         folder: where the run is kept, if it is.
+        group: what the group of subjects is called whose study this is; empty for that of all.
     """
 
     run: Run
@@ -91,6 +92,7 @@ class Study:
     fix: tuple[str, ...] = ()
     discounts: tuple[float, ...] = ()
     folder: str = ""
+    group: str = ""
 
     @classmethod
     def of(
@@ -175,6 +177,21 @@ class Study:
             temperature=run.temperature,
             endings=run.job.endings,
         )
+
+    @cached_property
+    def groups(self) -> tuple[Study, ...]:
+        """A study of each group of subjects; nothing where nobody asked for groups."""
+        if self.run.groups is None:
+            return ()
+        names = [each.called for each in self.run.groups.groups]
+        runs = [self.run.of_group(number) for number in range(len(names))]
+        return tuple(
+            replace(
+                self, run=run, worlds=tuple(run.job.pairs), group=f"Group {number}: {name}",
+                comparison=None, check=None,
+            )
+            for number, (run, name) in enumerate(zip(runs, names, strict=True), start=1)
+        )  # fmt: skip
 
     @property
     def shown(self) -> RewardMachine:

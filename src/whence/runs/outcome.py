@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from whence.analysis import sensitivity
 from whence.analysis.certainty import arrow_certainty
+from whence.analysis.discounting import doubts_of_discount
 from whence.analysis.levels import notes_of_levels
 from whence.analysis.questions import open_questions
 from whence.runs import events, folder, subjects, weighing
@@ -60,7 +60,7 @@ def result(
     doubts = (
         *finding.doubts,
         *found.doubts,
-        *sensitivity.doubts_of_discount(posterior, machine, problem.unknowns.inferred),
+        *doubts_of_discount(posterior, machine, problem),
     )
     groups = subjects.grouped(job, found.draws, kept) if job.by_subject else None
     certainty = () if sample is None else arrow_certainty(posterior, machine, sample)

@@ -9,6 +9,7 @@ import numpy as np
 
 from whence.analysis.certainty import arrow_certainty
 from whence.analysis.discounting import doubts_of_discount
+from whence.analysis.greed import notes_of_greed
 from whence.analysis.levels import notes_of_levels
 from whence.analysis.questions import open_questions
 from whence.runs import events, folder, subjects, weighing
@@ -89,6 +90,7 @@ def result(
         exact=finding.exact if found.rough is None else None,
         log_evidence=dict(finding.log_evidence) if found.rough is None else {},
         level_notes=level_notes,
+        expert_notes=tuple(notes_of_greed(posterior, machine, problem.unknowns.inferred)),
         groups=groups,
         ladders=_ladders(walk.method.details(walk.state)),
         manifest=None if search.keeper is None else search.keeper.manifest,

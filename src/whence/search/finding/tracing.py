@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from whence._arrays import Bools, Floats, Ints
 from whence.search.finding.goals import SHARPNESS, Goals
+from whence.search.finding.parts import dead_states, grown
 from whence.search.finding.reducing import Tables
-from whence.search.finding.words import dead_states, grown
 
 LONGEST = 16  # steps of a way
 LEAST = 3.0  # nats that a step of a way must explain

@@ -5,7 +5,7 @@ world, scores every machine, and asks the task for every fact that is stated. Of
 a probability from 50 to 70%, from 70 to 90%, from 90 to 99% and above, as many must be true as
 that. The control is an overconfident twin: what it states with odds o it states with odds o^3.
 
-    python benchmarks/fact_calibration.py [--repetitions 100] [--first 0]
+    python benchmarks/fact_calibration.py [--repetitions 100] [--first 0] [--workers 4]
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import itertools
 
 import numpy as np
 
+import over_seeds
 import whence
 from whence import Expert, LabeledMDP, Prior, RewardMachine
 from whence.analysis.plans import Plans
@@ -73,16 +74,22 @@ def judged(stated: np.ndarray, true: np.ndarray, run: np.ndarray) -> bool:
     return off
 
 
+def repeated(seed: int) -> tuple[list[tuple[str, float, bool]], bool, bool]:
+    """Return one repetition, wherever it is made."""
+    return repetition(LabeledMDP.from_map(MAP, source="map"), seed)
+
+
 def main() -> None:
     """Draw tasks, infer, count."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=100)
     parser.add_argument("--first", type=int, default=0)
+    over_seeds.add_option(parser)
     given = parser.parse_args()
-    mdp = LabeledMDP.from_map(MAP, source="map")
     rows, sentences, sure = [], 0, 0
-    for seed in range(given.first, given.first + given.repetitions):
-        facts, sentence, route = repetition(mdp, seed)
+    seeds = range(given.first, given.first + given.repetitions)
+    found = over_seeds.done(repeated, seeds, given.workers)
+    for seed, (facts, sentence, route) in zip(seeds, found, strict=True):
         rows += [(kind, p, ok, seed - given.first) for kind, p, ok in facts]
         sentences += sentence
         sure += route

@@ -15,6 +15,7 @@ from whence.analysis.language import language
 from whence.analysis.questions import differences, open_questions
 from whence.analysis.sample import PosteriorSample
 from whence.errors import ArgumentError
+from whence.model.part import nearest
 
 USUAL = whence.worlds.coffee(start=(2, 1))
 OFFICE = RewardMachine.from_arrows(
@@ -175,7 +176,7 @@ def test_starts_of_a_large_world_are_sought_near_its_labels(
     whole = best_start([mdp], (one, other), (0.5, 0.5), expert, 12)
     monkeypatch.setattr(design, "MOST_PLACES", 60 * 2 * 4)
     part = best_start([mdp], (one, other), (0.5, 0.5), expert, 12)
-    near = design.nearest(mdp, 60)
+    near = nearest(mdp, 60)
     told = [information(mdp, *pair, expert, 12) for pair in ((one, other), (other, one))]
     mean = (told[0] + told[1]) / 2
     assert len(near) == 60

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from support.problems import random_machine, random_world
 from whence import Expert, LabeledMDP, RewardMachine
 from whence.likelihood import compiled, hubs, reference, values
+from whence.likelihood.hub_map import HubMap, map_hubs
 from whence.model.product import product
 
 LEVELS = np.array([-1.0, 0.5, 1.0, 2.0])
@@ -89,8 +92,12 @@ def test_a_large_world_with_few_labels_is_not_swept(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(values, "swept_values", refused)
     measured = []
-    map_hubs = values.map_hubs
-    monkeypatch.setattr(values, "map_hubs", lambda *given: measured.append(1) or map_hubs(*given))
+
+    def counted(*given: Any) -> HubMap | None:
+        measured.append(1)
+        return map_hubs(*given)
+
+    monkeypatch.setattr(values, "map_hubs", counted)
     for discount in (0.95, 0.9):
         found = values.expert_q(mdp, machine, Expert(10.0, discount)).max(axis=2)
         if discount == 0.95:

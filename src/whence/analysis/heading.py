@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -31,10 +31,10 @@ HALF = 0.5  # of a step's delay: what gains less is not gone for
 USUAL = 0.5  # a harmful outcome of an action that is less likely is an accident
 WORTH = 1e-9  # times the largest reward: where less can be had, nothing is wanted
 DENSE = 150  # places up to which all visits are solved for at once
-WHOLE = 50_000  # places of a product up to which all steps are worked out at once
 FAINT, LEFT = 1e-7, 1e-4  # mass that is let go: of one place, and of all
 MOST_ACTIVE, MOST_STEPS = 4096, 5_000  # places that are followed together, and how long
 ROOM = 20_000_000  # values that are held at the same time
+AT_ONCE = 4_000  # places up to which the steps of all are worked out together
 
 
 class Goal(NamedTuple):
@@ -204,13 +204,15 @@ def _in_world(mdp: LabeledMDP, goal: Goal, values: Floats) -> Agent:
     size = mdp.n_states
     number = np.full(values.size, -1, dtype=np.int64)
     alive = values.reshape(-1) > worth(goal)
-    taken = _stepping(mdp, goal, values, np.flatnonzero(alive))
     frontier = mdp.initial_states.astype(np.int64)
     number[frontier] = np.arange(len(frontier))
     places, parts, count = [frontier], [], len(frontier)
+    steps_of: Callable[[Ints], _Steps] = partial(_steps, mdp, goal, values)
+    if values.size <= AT_ONCE:
+        steps_of = _looked_up(steps_of(np.flatnonzero(alive)), alive)
     while len(frontier):
         live = frontier[alive[frontier]]
-        steps = taken(live)
+        steps = steps_of(live)
         fresh = np.unique(steps.target[number[steps.target] < 0])
         number[fresh] = np.arange(count, count + len(fresh))
         count += len(fresh)
@@ -223,25 +225,19 @@ def _in_world(mdp: LabeledMDP, goal: Goal, values: Floats) -> Agent:
     return Agent(start, np.concatenate(places) // size, *columns)
 
 
-def _stepping(
-    mdp: LabeledMDP, goal: Goal, values: Floats, alive: Ints
-) -> Callable[[Ints], _Steps]:
-    """Return what tells the steps of some places: from all of them, where they are few."""
-    if values.size > WHOLE:
-        return lambda places: _steps(mdp, goal, values, places)
-    every = _steps(mdp, goal, values, alive)
-    row = np.full(values.size, -1, dtype=np.int64)
-    row[alive] = np.arange(len(alive))
-    first = np.searchsorted(every.origin, np.arange(len(alive) + 1))
+def _looked_up(every: _Steps, alive: Bools) -> Callable[[Ints], _Steps]:
+    """Return what finds the steps of some live places among those of all of them."""
+    row = np.cumsum(alive) - 1
+    offsets = np.searchsorted(every.origin, np.arange(int(alive.sum()) + 1))
 
-    def some(places: Ints) -> _Steps:
-        at = row[places]
-        begin, end = first[at], first[at + 1]
-        entry = concatenated_ranges(begin, end)
-        origin = np.repeat(np.arange(len(places)), end - begin)
-        return _Steps(origin, every.target[entry], every.chance[entry], every.symbol[entry])
+    def found(places: Ints) -> _Steps:
+        rows = row[places]
+        first, last = offsets[rows], offsets[rows + 1]
+        entry = concatenated_ranges(first, last)
+        origin = np.repeat(np.arange(len(rows)), last - first)
+        return _Steps(origin, *(column[entry] for column in every[1:]))
 
-    return some
+    return found
 
 
 def worth(goal: Goal) -> float:

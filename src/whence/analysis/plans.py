@@ -24,7 +24,7 @@ from whence.search.diagnostics import by_ladder, ess, evenness
 
 ENOUGH = 0.9995  # the share of the mass whose plans are worked out
 LEAST_PLANS = 100  # rare ones may still be rivals of what is stated
-MOST_PLANS, MOST_WORK = 1500, 3e8  # plans, and what they take: states of products times sweeps
+MOST_PLANS, MOST_WORK = 4000, 3e8  # plans, and what they take: states of products times sweeps
 
 Word = tuple[int, ...]
 Known = dict[tuple[bytes, bytes, float], tuple[list[Floats], Course]]

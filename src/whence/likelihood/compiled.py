@@ -161,7 +161,7 @@ class CompiledEngine:
         found = self._run(tables, _nobody(size), np.full(size, value_tolerance), q=True).q
         return found.reshape(shape)
 
-    def values(self, tables: tuple[Ints, Floats, Ints], value_tolerance: float) -> Floats:
+    def values(self, tables: tuple[Ints, Floats, Ints], value_tolerance: float | Floats) -> Floats:
         """Return float64[B, n, S], the optimal values of canonical machines."""
         size = len(tables[0])
         tolerance = np.full(size, value_tolerance)

@@ -101,12 +101,23 @@ def compiled_soft_q(
     mdp: LabeledMDP, machine: RewardMachine, alpha: float, discount: float
 ) -> Floats:
     """Return Q of a soft expert in nats, float[n, S, A], to the last digits."""
+    return np.asarray(compiled_soft_qs(mdp, machine, np.array([alpha]), discount)[0])
+
+
+def compiled_soft_qs(
+    mdp: LabeledMDP, machine: RewardMachine, alphas: Floats, discount: float
+) -> Floats:
+    """Return Q of several soft experts in nats, float[I, n, S, A], to the last digits."""
     nothing = compile_evidence(mdp, Demonstrations.from_episodes([]))
     engine = SoftEngine(mdp, nothing, discount, threads=1)
-    paid = alpha * machine.rewards
-    largest = float(np.abs(paid).max(initial=0.0)) / (1 - discount) - engine.world.floor
-    tables = machine.transitions[None].astype(np.int64), paid[None], np.array([machine.n_states])
-    values = engine.values(tables, FINEST_VALUE * max(1.0, largest))[0]
+    paid = alphas[:, None, None] * machine.rewards
+    largest = np.abs(paid).max(axis=(1, 2), initial=0.0) / (1 - discount) - engine.world.floor
+    transitions = np.repeat(machine.transitions[None].astype(np.int64), len(alphas), axis=0)
+    tables = transitions, paid, np.full(len(alphas), machine.n_states)
+    values = engine.values(tables, FINEST_VALUE * np.maximum(1.0, largest))
     level = math.log(mdp.n_actions) / (1 - discount)
     both = product(mdp, machine)
-    return both.discounted(values + level, discount, paid_nats(both, alpha))
+    return np.stack([
+        both.discounted(own + level, discount, paid_nats(both, alpha))
+        for own, alpha in zip(values, alphas.tolist(), strict=True)
+    ])  # fmt: skip

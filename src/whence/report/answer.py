@@ -34,10 +34,15 @@ LARGEST_MAP = 300_000  # characters of the map beside the machine
 
 
 def answer(study: Study) -> Html:
-    """Return the section."""
-    return section(
-        "answer", "The answer", _lead(study), _surer(study), _pictures(study), _trust(study)
-    )
+    """Return the section; of several groups of subjects, the answer of each."""
+    parts: list[Html] = []
+    if len(study.groups) > 1:
+        parts.append(paragraph(study.run.answer.partition(":")[0] + ".", kind="lead"))
+    for part in study.groups or (study,):
+        if len(study.groups) > 1:
+            parts.append(fill("<h3>{name}</h3>", name=part.group))
+        parts += [_lead(part), _surer(part), _pictures(part)]
+    return section("answer", "The answer", *parts, _trust(study))
 
 
 def _lead(study: Study) -> Html:
@@ -69,6 +74,8 @@ def _surer(study: Study) -> Html:
         text = _tested(study, *run.next_test)
     elif run.open_questions:
         text = _settled(study, max(run.open_questions, key=lambda each: each.start.nats))
+    elif run.draws is not None and run.draws.exact:
+        text = Html("nothing is open")
     else:
         text = join(["nothing is open; ", _command(longer(run, study.kept)), " sharpens figures"])
     return paragraph(fill("<strong>To be surer:</strong> "), text, ".", kind="surer")

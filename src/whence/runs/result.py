@@ -98,6 +98,7 @@ class Run(RunMethods):
             expert were compared, by the number of states and the kind; for a kind that explains
             little it may be a lower bound, whose error is infinite.
         level_notes: what other levels of rewards would explain, where machines paid 0 or 1.
+        expert_notes: whether the expert may as well be greedy, and what follows.
         groups: subjects and their tasks, where `experts` or `tasks` asked for them; else None.
         ladders: how the ladders of tempering did: `temperatures`, `swap_rates`, `round_trips`;
             nothing for other methods.
@@ -128,6 +129,7 @@ class Run(RunMethods):
     exact: Exact | None = None
     log_evidence: Mapping[int | tuple[int, str], tuple[float, float]] = field(default_factory=dict)
     level_notes: tuple[str, ...] = ()
+    expert_notes: tuple[str, ...] = ()
     groups: Groups | None = None
     ladders: Mapping[str, Any] = field(default_factory=dict)
     manifest: Manifest | None = None
@@ -240,7 +242,7 @@ class Run(RunMethods):
         """What the demonstrations would allow to ask for, and what was done unasked, in words."""
         rough = () if self.rough is None else (self.rough.note,)
         groups = () if self.groups is None else self.groups.notes
-        return (*self.job.notes, *self.level_notes, *rough, *groups)
+        return (*self.job.notes, *self.level_notes, *self.expert_notes, *rough, *groups)
 
     @property
     def inferred(self) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ worker twenty times; it fails where that of the last three lies more than five p
 of the third to the fifth. `attacks` opens 1,000 connections that say nothing,
 then sends requests as fast as they go for ten seconds, then a gigabyte. `latency` measures, in a
 browser, a key press to the drawn step on coffee and on 50 by 50 cells. `story` gives the studio
-demonstrations of coffee from (2, 1), walks one more from where it says that one would tell what
-`o` pays, and says what is believed before and after. `pictures` makes those of the
+demonstrations of coffee from (2, 1), walks one more from where it asks for one, and says what is
+believed of what `o` pays before and after. `pictures` makes those of the
 documentation, in docs/images.
 """
 
@@ -248,11 +248,11 @@ def story(studio: Served) -> bool:
         until(lambda: belief(studio)["questions"] is not None)
         before = belief(studio)
         print("before:", before["answer"], paid(studio, before))
-        asked = [each for each in before["questions"] if each["kind"] == "demonstration"]
-        print("asked for:", [each["text"] for each in asked])
+        (asked,) = [each for each in before["questions"] if each["kind"] == "demonstration"]
+        print(f"asked for: {asked['text']} {asked['gain']:.3f} nats, error {asked['error']:.3f}")
         told = [each for each in before["open"] if each["labels"] == ["o"]]
         print("would tell what `o` pays:", [each["start_name"] for each in told])
-        walk_there(studio, opened, world, told[0]["start"])
+        walk_there(studio, opened, world, asked["state"])
         until(lambda: opened.inner_text("#stage").startswith("Inferred from 9 "))
         after = belief(studio)
     pays = paid(studio, after)

@@ -17,6 +17,8 @@ from whence.model.product import product, restricted
 
 LENGTH = 100
 LEAST = -700.0  # a smaller log probability counts as this, so that information stays finite
+ENOUGH = 5.0  # nats, 150 to 1: an episode that tells as much has settled it
+SLIGHTLY = 1e-6  # how much the rest counts, between states that settle it alike
 NOTHING_TOLD, LITTLE_TOLD = 1e-3, 1.0  # nats below which an episode tells nothing, and little
 
 
@@ -73,8 +75,9 @@ def best_start(
 ) -> Start:
     """Return the state from which an episode tells two machines apart best.
 
-    Each machine may be the actual one: both ways count by the machines' weights. Of equally
-    good states the first is chosen; every state of every world is a candidate.
+    Each machine may be the actual one: both ways count by the machines' weights, as far as
+    `settling` says. Of equally good states the first is chosen; every state of every world is a
+    candidate.
     """
     share = weights[0] / (weights[0] + weights[1])
     found = []
@@ -82,10 +85,27 @@ def best_start(
         one, other = (Acting.of(mdp, machine, expert) for machine in machines)
         there, _ = told_everywhere(mdp, one, other, length)
         back, _ = told_everywhere(mdp, other, one, length)
-        nats = share * there[0] + (1 - share) * back[0]
-        state = int(nats.argmax())
-        found.append(Start(number, state, float(nats[state]), mdp.state_name(state)))
-    return max(found, key=lambda start: start.nats)
+        settles = settling(there[0], back[0], share)
+        state = int(settles.argmax())
+        nats = share * there[0, state] + (1 - share) * back[0, state]
+        start = Start(number, state, float(nats), mdp.state_name(state))
+        found.append((float(settles[state]), start))
+    return max(found, key=lambda each: each[0])[1]
+
+
+def settling(there: Floats, back: Floats, share: float) -> Floats:
+    """Return float64[...]: how far episodes are expected to settle which of two machines it is.
+
+    What one machine's expert tells counts up to where it settles the matter. Else a start would
+    do from which the likelier one shows itself many times over, and the other hardly at all.
+
+    Args:
+        there: nats that the first machine's expert tells from some states.
+        back: those of the second's.
+        share: how likely the first is.
+    """
+    capped = share * np.minimum(there, ENOUGH) + (1 - share) * np.minimum(back, ENOUGH)
+    return np.asarray(capped + SLIGHTLY * (share * there + (1 - share) * back))
 
 
 class Acting(NamedTuple):

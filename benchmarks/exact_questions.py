@@ -10,9 +10,11 @@ the true route is then below 50%, a simulated person is asked until it has 95%, 
     more      for one more demonstration from the world's own starts.
 
     python benchmarks/exact_questions.py [--worlds coffee multi] [--tasks 40] [--first 0]
-        [--ways best random more] [--length 10] [--wrong 0.1]
+        [--ways best random more] [--length 10] [--wrong 0.1] [--all]
 
-One line a task and way; then medians, how many are sure of the truth, and the error rate.
+One line a task and way: how many questions, whether another route had 95% before (`misled`), the
+error rate that is inferred with its deviation, and the share of answers that were wrong. Then
+medians, how many are sure of the truth, and the error rate. `--all` asks all 30 questions.
 `benchmarks/questions.py` asks in the same way by the library's own runs.
 """
 
@@ -89,6 +91,7 @@ class Person:
         self.route = route_of(world, task)
         self.joint = log_weight[:, None] + LOG_WEIGHTS
         self.asked: set[int] = set()
+        self.errors_made = 0
 
     @property
     def weight(self) -> Floats:
@@ -104,9 +107,21 @@ class Person:
         return np.asarray(share @ NODES / share.sum(axis=1))
 
     @property
+    def rate(self) -> tuple[float, float]:
+        """The error rate, and its deviation."""
+        share = np.exp(np.logaddexp.reduce(self.joint, axis=0) - self.joint.max())
+        mean, square = (float(share @ NODES**power / share.sum()) for power in (1, 2))
+        return mean, float(np.sqrt(square - mean**2))
+
+    @property
+    def routes(self) -> Floats:
+        """The probabilities of all routes."""
+        return np.bincount(self.world.known.route, self.weight)
+
+    @property
     def probability(self) -> float:
         """Of the true route."""
-        return float(self.weight[self.world.known.route == self.route].sum())
+        return float(self.routes[self.route])
 
     def best(self, rng: np.random.Generator) -> int:
         """Return the sequence that is expected to tell most about the route."""
@@ -137,6 +152,7 @@ class Person:
         right = int(np.searchsorted(levels, self.task.truth.run(labels).rewards[-1]))
         if rng.random() < self.wrong:
             right = int(rng.choice([at for at in range(len(levels)) if at != right]))
+            self.errors_made += 1
         likely = levels_likely(self.world.pays[number].astype(np.float64), levels)
         agrees, differs = likely.right[:, right, None], likely.wrong[:, right, None]
         self.joint = self.joint + np.log((1 - NODES) * agrees + NODES * differs)
@@ -163,20 +179,31 @@ def likelihood(world: Table, task: Task, seed: int) -> Floats:
     return posterior.log_likelihood(world.known.transitions, world.known.rewards)
 
 
-def asked(person: Person, way: str, number: int) -> tuple[int, float]:
-    """Ask until the true route is sure; return how often, and how probable it is."""
+def asked(person: Person, way: str, number: int, every: bool) -> dict[str, object]:
+    """Ask until the true route is sure, or all questions; return what came of it."""
     rng = np.random.default_rng([number, WAYS.index(way)])
+    sure, misled = MOST, False
     for many in range(MOST):
-        if person.probability >= SURE:
-            return many, person.probability
+        routes = person.routes
+        if routes[person.route] >= SURE:
+            sure = min(sure, many)
+            if not every:
+                break
+        elif sure == MOST:
+            misled = misled or float(routes.max()) >= SURE
         if way == "more":
             person.shown(1_000_000 + 100 * number + many)
         else:
             person.answer(getattr(person, way)(rng), rng)
-    return MOST, person.probability
+    mean, deviation = person.rate
+    return {
+        "questions": sure, "probability": person.probability, "misled": misled,
+        "error_rate": mean, "deviation": deviation,
+        "wrong": person.errors_made / max(len(person.asked), 1),
+    }  # fmt: skip
 
 
-def tasks(name: str, first: int, length: int, many: int) -> Iterator[tuple[int, Task, Table]]:
+def tasks(name: str, first: int, length: int) -> Iterator[tuple[int, Task, Table]]:
     """Yield tasks that want something, each with the table of its world."""
     world = {"coffee": whence.worlds.coffee, "multi": whence.worlds.multi_coffee}[name]()
     shared: Table | None = None
@@ -197,23 +224,21 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--length", type=int, default=10)
     parser.add_argument("--wrong", type=float, default=0.0)
+    parser.add_argument("--all", action="store_true")
     options = parser.parse_args()
     rows: list[dict[str, object]] = []
     for name in options.worlds:
         found = 0
-        for number, task, world in tasks(name, options.first, options.length, options.tasks):
+        for number, task, world in tasks(name, options.first, options.length):
             start = np.log(world.prior) + likelihood(world, task, number)
             before = Person(world, task, start, 0.0).probability
             if before >= BELOW:
                 continue
             for way in options.ways:
                 person = Person(world, task, start, options.wrong)
-                questions, chance = asked(person, way, number)
-                rows.append(
-                    {"world": name, "task": number, "way": way, "questions": questions,
-                     "before": before, "probability": chance,
-                     "error_rate": float(person.weight @ person.errors)}
-                )  # fmt: skip
+                found_out = asked(person, way, number, options.all)
+                rows.append({"world": name, "task": number, "way": way, "before": before})
+                rows[-1] |= found_out
                 print(json.dumps(rows[-1]), flush=True)
             found += 1
             if found == options.tasks:

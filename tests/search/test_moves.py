@@ -120,7 +120,6 @@ def test_a_move_leaves_the_target_as_it_is(space: str, move: str) -> None:
         ("three states", "regroup"),
         ("one to three states", "resize"),
         ("one or two states", "insert"),
-        ("three states", "reinsert"),
         ("two states", "either"),
     ],
 )

@@ -19,8 +19,9 @@ from whence.errors import ArgumentError
 from whence.likelihood import reference
 from whence.likelihood.episodes import log_likelihood_by_episode
 from whence.likelihood.evidence import compile_evidence
-from whence.likelihood.soft import SoftEngine, compiled_soft_q, compiled_soft_qs, expert_q
+from whence.likelihood.soft import SoftEngine, compiled_soft_q, compiled_soft_qs
 from whence.likelihood.soft_planning import log_sum, soft_q
+from whence.likelihood.values import expert_q
 from whence.model.expert import KINDS
 from whence.model.product import product
 from whence.planning.policies import expert_policy

@@ -98,7 +98,14 @@ def _subject_lines(found: Groups) -> list[str]:
 
 def answer_lines(run: Run) -> list[str]:
     """Return the answer in a sentence, what is probable, and what is open."""
-    return [run.answer, *fact_lines(facts_document(run)), *_open_lines(run)]
+    return [run.answer, *fact_lines(facts_document(run)), *_test_lines(run), *_open_lines(run)]
+
+
+def _test_lines(run: Run) -> list[str]:
+    """Return which demonstration would put to the test what hardly was, if any would."""
+    if run.next_test is None or run.next_test[1].nats < NOTHING_TOLD:
+        return []
+    return [f"  to be surer: a demonstration from {run.next_test[1].name} would tell"]
 
 
 def fact_lines(facts: list[dict[str, Any]]) -> list[str]:

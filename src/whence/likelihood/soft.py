@@ -14,16 +14,16 @@ import numpy as np
 
 from whence._arrays import Floats, Ints, frozen_own
 from whence.errors import ArgumentError
-from whence.likelihood.compiled import FINEST_VALUE, CompiledEngine, compiled_q
+from whence.likelihood.compiled import FINEST_VALUE, CompiledEngine
 from whence.likelihood.evidence import Evidence, compile_evidence
 from whence.likelihood.kernels.arguments import World
 from whence.likelihood.layouts import Layout, layout
 from whence.likelihood.soft_planning import paid_nats
 from whence.model.demos import Demonstrations
-from whence.model.expert import INFINITE, Expert
+from whence.model.expert import INFINITE
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
-from whence.model.product import checked_rewards, in_world, product
+from whence.model.product import product
 
 Tables = tuple[Ints, Floats, Ints]
 
@@ -121,12 +121,3 @@ def compiled_soft_qs(
         both.discounted(own + level, discount, paid_nats(both, alpha))
         for own, alpha in zip(values, alphas.tolist(), strict=True)
     ])  # fmt: skip
-
-
-def expert_q(mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> Floats:
-    """Return what an expert goes by, float[n, S, A]: the optimal Q, or a soft one in nats."""
-    if not expert.is_soft:
-        return compiled_q(mdp, machine, expert.discount)
-    machine = in_world(machine, mdp)
-    checked_rewards(machine.rewards, expert.discount)
-    return compiled_soft_q(mdp, machine, expert.alpha, expert.discount)

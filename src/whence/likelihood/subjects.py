@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.likelihood.compiled import compiled_q
 from whence.likelihood.episodes import Cells, cells
 from whence.likelihood.soft import compiled_soft_qs
+from whence.likelihood.values import compiled_q
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert, available
 from whence.model.expert_prior import AlphaPrior, LapsePrior

@@ -25,10 +25,17 @@ from whence.likelihood.posterior import Posterior
 from whence.model.asking import Answer, standing
 from whence.model.episodes import Episode
 from whence.model.expert import BOLTZMANN, SOFT, Expert
+from whence.model.machine import RewardMachine
+from whence.runs.job import Job
 from whence.runs.result import Run
+from whence.search.diagnostics import by_ladder, ess, evenness
 from whence.search.draws import Draws
+from whence.search.settings import Tempering
 
-WORN = 200.0  # effective draws, fewer than which the chains are asked for new ones
+WORN = 100.0  # effective draws, fewer than which the chains are asked for new ones
+UNEVEN = 0.5  # the share of their worth that draws must have lost by answers, too
+COMMON = 0.01  # the least probability of a route that must be known
+WARM_UP, PACE, TRIPS = 100, 25, 2  # of chains that start where the sample is
 LOST = 1e-3  # the share of machines that were not kept, up to which exact weights stay exact
 FEW = "after the answers, the sample is worth only"
 
@@ -92,9 +99,43 @@ def worn(run: Run) -> bool:
     basis, sample = run.sampled, run.posterior
     if basis is None or sample is None or basis.draws is None:
         return False
-    if not basis.draws.exact:
-        return not sample.ess >= WORN
-    return lost(run) > LOST
+    if basis.draws.exact:
+        return lost(run) > LOST
+    return evenness(drawn_of(run).weight) < UNEVEN and not worth(run) >= WORN
+
+
+def worth(run: Run) -> float:
+    """Return how many independent draws would be as exact about the route that is least exact."""
+    sample, draws = sample_of(run), drawn_of(run)
+    chains = by_ladder(sample.plan_routes[sample.plans.draw], draws.ladder)
+    common = [at for at, each in enumerate(sample.routes) if each.probability >= COMMON]
+    slowest = min((ess(chains == at) for at in common), default=float(chains.size))
+    return evenness(draws.weight) * slowest
+
+
+def again(run: Run) -> Job:
+    """Return what to do to sample a run anew, with the answers that stand in its target.
+
+    Chains start from the likeliest draw, as the answers weigh it, so that nothing needs to be
+    looked for, and warm up for a shorter time.
+    """
+    job = replace(run.job, answers=standing(run.answers))
+    if not isinstance(job.settings, Tempering):
+        return job
+    draws = drawn_of(run)
+    score = draws.log_likelihood / run.temperature + draws.log_prior
+    at = int(np.argmax(np.where(draws.weight > 0, score, -np.inf)))
+    n = int(draws.n_states[at])
+    start = RewardMachine(
+        sample_of(run).alphabet, draws.transitions[at, :n], draws.rewards[at, :n]
+    )
+    settings = replace(
+        job.settings,
+        warm_up=min(job.settings.warm_up, WARM_UP),
+        pace=min(job.settings.pace, PACE),
+        trips=min(job.settings.trips, TRIPS),
+    )
+    return replace(job, init=start, settings=settings)
 
 
 def lost(run: Run) -> float:
@@ -166,8 +207,7 @@ def _doubts(run: Run) -> list[str]:
         return []
     if run.draws is not None and run.draws.exact:
         return [f"{FEW} {1 - lost(run):.0%} of all machines"]
-    ess = 0.0 if run.posterior is None else run.posterior.ess
-    return [f"{FEW} {ess:.0f} independent draws"]
+    return [f"{FEW} {worth(run):.0f} independent draws"]
 
 
 def _expert(sample: PosteriorSample, draws: Draws) -> Expert:

@@ -27,7 +27,7 @@ MOST_TUPLES = 20_000
 LEAST, SMALLEST = -1e300, 1e-300  # stand for what is impossible
 FAR = 1e6  # nats that nothing is worth
 LEAST_TUPLE = 30.0  # nats below the best that machines may be, in the best context
-LEAST_CONTEXT = 15.0  # nats below the best that a context may be
+LEAST_CONTEXT = 9.0  # nats below the best that a context may be
 TOP = 400  # contexts and machines that stand for all of them, where groups are told
 
 

@@ -38,9 +38,10 @@ from whence.search.diagnostics import Summary
 SHARED, BY_SUBJECT = "shared", "by-subject"
 EXPERTS = (SHARED, BY_SUBJECT)
 SPREADS = (0.25, 0.5, 1.0, 2.0)  # of log alpha, between subjects
-CENTRES = 31
-STRENGTHS = (4.0, 30.0, 200.0)  # of the lapses' distribution: as if so many actions were seen
-MEANS = 12  # of lapses, by their logits
+CENTRES = 21
+STRENGTHS = (0.25, 1.0, 4.0, 16.0)  # of the lapses' distribution, beside that of their prior
+MEANS = 10  # of lapses, by their logits
+ROUNDS = 3  # of looking closer where centres and means can matter
 FAR = 9.0  # nats of density below the largest at which centres end
 TOLD = 9.0  # nats below the likeliest up to which machines count, where experts are told
 
@@ -157,12 +158,19 @@ def _by_subject(
     lapse: Lapse,
 ) -> Weights:
     """Return weights under all that subjects may share of their experts, where it can matter."""
-    (alphas, of_alpha), (lapses, of_lapse) = _centres(alpha), _means(lapse)
-    log_context = of_alpha[:, None] + of_lapse - math.log(len(profiles))
-    best = np.array([
-        sum(own.log_integrals(alphas, lapses) for own in _best_of_each(row, alpha, lapse))
-        for row in profiles
-    ]) + log_context  # fmt: skip
+    spans = _widest(alpha, lapse)
+    for _ in range(ROUNDS):
+        (alphas, of_alpha, centres), (lapses, of_lapse, means) = (
+            _centres(alpha, spans[0]),
+            _means(lapse, spans[1]),
+        )
+        log_context = of_alpha[:, None] + of_lapse - math.log(len(profiles))
+        best = np.array([
+            sum(own.log_integrals(alphas, lapses) for own in _best_of_each(row, alpha, lapse))
+            for row in profiles
+        ]) + log_context  # fmt: skip
+        _, x, y = np.nonzero(best >= best.max() - LEAST_CONTEXT)
+        spans = _around(centres, x), _around(means, y)
     kept = np.argwhere(best >= best.max() - LEAST_CONTEXT)
     scores = np.empty((len(kept), len(profiles[0][0]), len(machines)))
     for d, row in enumerate(profiles):
@@ -177,34 +185,51 @@ def _by_subject(
     return Weights(machines, contexts, scores, log_prior, profiles)
 
 
-def _centres(alpha: Alpha) -> tuple[Sequence[Alpha], Floats]:
-    """Return what subjects may share of their alphas, and the log prior of each."""
+def _widest(alpha: Alpha, lapse: Lapse) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return where centres of log alpha and logits of mean lapses may lie at all."""
+    spans = []
+    for prior, (low, high) in ((alpha, bounds_of(alpha)), (lapse, LOGITS)):
+        fine = np.linspace(low, high, 2_001)
+        if isinstance(prior, LapsePrior):
+            density = log_lapses([prior], 1 / (1 + np.exp(-fine)))[0]
+        else:
+            density = log_alphas([prior], fine)[0]
+        near = fine[density >= density.max() - FAR]
+        spans.append((float(near[0]), float(near[-1])))
+    return spans[0], spans[1]
+
+
+def _around(values: Floats, kept: Ints) -> tuple[float, float]:
+    """Return the range of some values on a grid, and one place more to either side."""
+    step = np.diff(np.unique(values)).max(initial=0.0)
+    return float(values[kept].min() - step), float(values[kept].max() + step)
+
+
+def _centres(alpha: Alpha, span: tuple[float, float]) -> tuple[Sequence[Alpha], Floats, Floats]:
+    """Return what subjects may share of their alphas, the log prior of each, and its centre."""
     if not isinstance(alpha, AlphaPrior):
-        return (alpha,), np.zeros(1)
+        return (alpha,), np.zeros(1), np.zeros(1)
     low, high = alpha.bounds
-    fine = np.linspace(low, high, 2_001)
-    density = alpha.log_density(fine)
-    near = fine[density >= density.max() - FAR]
-    centres = np.linspace(near[0], near[-1], CENTRES)
-    weight = alpha.log_density(centres)
-    weight -= np.logaddexp.reduce(weight) + math.log(len(SPREADS))
-    found = [replace(alpha, centre=c, spread=s) for s in SPREADS for c in np.exp(centres).tolist()]
-    return found, np.tile(weight, len(SPREADS))
+    centres = np.linspace(max(span[0], low), min(span[1], high), CENTRES)
+    weight = log_alphas([alpha], centres)[0] + math.log((centres[1] - centres[0]) / len(SPREADS))
+    found = [
+        replace(alpha, centre=min(max(math.exp(c), alpha.low), alpha.high), spread=s)
+        for s in SPREADS
+        for c in centres.tolist()
+    ]
+    return found, np.tile(weight, len(SPREADS)), np.tile(centres, len(SPREADS))
 
 
-def _means(lapse: Lapse) -> tuple[Sequence[Lapse], Floats]:
-    """Return what subjects may share of their lapses, and the log prior of each."""
+def _means(lapse: Lapse, span: tuple[float, float]) -> tuple[Sequence[Lapse], Floats, Floats]:
+    """Return what subjects may share of their lapses, the log prior of each, and its logit."""
     if not isinstance(lapse, LapsePrior):
-        return (lapse,), np.zeros(1)
-    fine = np.linspace(*LOGITS, 2_001)
-    density = log_lapses([lapse], 1 / (1 + np.exp(-fine)))[0]
-    near = fine[density >= density.max() - FAR]
-    logits = np.linspace(near[0], near[-1] + 1.0, MEANS)
+        return (lapse,), np.zeros(1), np.zeros(1)
+    logits = np.linspace(*span, MEANS)
     means = 1 / (1 + np.exp(-logits))
-    weight = log_lapses([lapse], means)[0]
-    weight -= np.logaddexp.reduce(weight) + math.log(len(STRENGTHS))
-    found = [LapsePrior(k * m, k * (1 - m)) for k in STRENGTHS for m in means.tolist()]
-    return found, np.tile(weight, len(STRENGTHS))
+    weight = log_lapses([lapse], means)[0] + math.log((logits[1] - logits[0]) / len(STRENGTHS))
+    strengths = [k * (lapse.ones + lapse.zeros) for k in STRENGTHS]
+    found = [LapsePrior(k * m, k * (1 - m)) for k in strengths for m in means.tolist()]
+    return found, np.tile(weight, len(STRENGTHS)), np.tile(logits, len(STRENGTHS))
 
 
 def _common(

@@ -218,3 +218,12 @@ def test_labels_that_could_be_misread_are_quoted(
     labels: tuple[str, ...], texts: tuple[str, ...]
 ) -> None:
     assert shown(labels) == texts
+
+
+def test_a_gain_of_just_half_a_steps_delay_is_not_gone_for() -> None:
+    goal = heading.Goal(np.zeros((1, 1), dtype=np.int64), np.ones((1, 1)), 0.8)
+    reading = np.array([4.0, 4.0, 4.0])
+    gain = np.array([0.4, 0.4 * (1 + 1e-13), 0.4 * (1 + 1e-6)])
+    wanted, harmful = heading.judged(goal, gain, reading, np.ones(3, dtype=np.bool_))
+    assert wanted.tolist() == [False, False, True]
+    assert not harmful.any()

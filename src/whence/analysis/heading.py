@@ -21,7 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import BLANK, Bools, Floats, Ints, concatenated_ranges, frozen_own
-from whence.likelihood.compiled import FINEST_VALUE, batch_values
+from whence.likelihood.compiled import FINEST_VALUE
+from whence.likelihood.values import batch_values
 from whence.model.expert import TIE, best_actions, evenly
 from whence.model.mdp import LabeledMDP
 from whence.model.product import with_blank
@@ -280,7 +281,7 @@ def judged(goal: Goal, gain: Floats, reading: Floats, event: Bools) -> tuple[Boo
         event: whether reading it changes the machine's state, or is paid.
     """
     least = TIE * float(np.abs(goal.rewards).max(initial=0.0))
-    delay = HALF * (1 - goal.discount)
+    delay = HALF * (1 - goal.discount) * (1 + TIE)  # what is just that much is not more
     wanted = event & (gain > np.maximum(least, delay * np.abs(reading)))
     harmful = event & (gain < -np.maximum(least, delay * np.abs(reading - gain)))
     return wanted, harmful

@@ -49,7 +49,7 @@ def with_answers(basis: Run, answers: Sequence[Answer], threads: int | None = No
         threads: how many to use.
     """
     found = weighed(basis, answers)
-    return found if found.sampled is None else _told(found, threads)
+    return found if found.sampled is None else told(found, threads)
 
 
 def weighed(basis: Run, answers: Sequence[Answer]) -> Run:
@@ -176,8 +176,8 @@ def _steps(basis: Run, some: Sequence[Answer]) -> Floats:
     return result
 
 
-def _told(run: Run, threads: int | None) -> Run:
-    """Return a run with all that follows from its new weights."""
+def told(run: Run, threads: int | None) -> Run:
+    """Return a run with all that follows from the weights of its draws."""
     problem = run.job.problem(threads, "cpu")
     sample, draws = sample_of(run), drawn_of(run)
     expert = _expert(sample, draws)
@@ -186,7 +186,7 @@ def _told(run: Run, threads: int | None) -> Run:
     machine = sample.best
     likelihood = posterior.finest(machine)
     prior = float(posterior.log_prior(machine.transitions[None], machine.rewards[None])[0])
-    told = replace(
+    found = replace(
         run,
         best=machine,
         score=likelihood / posterior.temperature + prior,
@@ -198,7 +198,7 @@ def _told(run: Run, threads: int | None) -> Run:
         exact=None,
         log_evidence={},
     )
-    return replace(told, doubts=(*run.doubts, *_doubts(told)))
+    return replace(found, doubts=(*run.doubts, *_doubts(found)))
 
 
 def _doubts(run: Run) -> list[str]:
@@ -224,6 +224,11 @@ def sample_of(run: Run) -> PosteriorSample:
         raise ArgumentError(
             f"method {run.method!r} gives no probabilities, so that answers cannot be weighed; "
             "infer with method='tempering'"
+        )
+    if run.groups is not None:
+        raise ArgumentError(
+            f"the run has {len(run.groups.groups)} group(s) of subjects, and a question is put to "
+            "one of them; ask it alone: run.of_group(0), or whence ask RUN --group 1"
         )
     return run.posterior
 

@@ -13,6 +13,7 @@ from whence.errors import ArgumentError
 from whence.likelihood import reference
 from whence.model.canonical import minimise_batch
 from whence.search import batches
+from whence.search.affordable import seconds_each
 from whence.search.draws import Draws
 from whence.search.enumeration import Enumeration
 from whence.search.problem import checked_sizes
@@ -301,3 +302,19 @@ def test_the_smallest_sizes_of_a_batch_are_those_of_each(seed: int) -> None:
     ]
     assert minimise_batch(transitions, rewards)[2].tolist() == each
     assert len(set(each)) > 2
+
+
+def test_the_time_a_space_takes_is_told_by_batches_that_an_engine_can_show_its_speed_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mdp, demos = _world(5)
+    posterior = Posterior(mdp, demos, expert=EXPERT)
+    space = Enumeration(range(3, 4), 2, (0.0, 1.0))
+    clock = [0.0]
+
+    def score(self: object, transitions: np.ndarray, *_: object, **__: object) -> None:
+        clock[0] += 1e-3 + 1e-7 * len(transitions)  # what a call costs, and a machine
+
+    monkeypatch.setattr(Posterior, "log_likelihood", score)
+    monkeypatch.setattr("whence.search.affordable.time.perf_counter", lambda: clock[0])
+    assert seconds_each(space, posterior) < 2e-7

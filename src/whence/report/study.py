@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from whence._files import __version__
+from whence.analysis.apart import told_apart
 from whence.analysis.certainty import Certainty, arrow_certainty
 from whence.errors import ArgumentError
 from whence.likelihood.given import world_pairs
@@ -17,7 +18,6 @@ from whence.likelihood.posterior import Posterior
 from whence.model.demos import Demonstrations
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
-from whence.model.product import restricted
 from whence.runs.checking import Check, Fitted, confronted
 from whence.runs.events import OnEvent
 from whence.runs.held_out import MINUTES, HeldOut, held_out
@@ -76,6 +76,7 @@ class Study:
         fix: arrows that were given to the run as known.
         discounts: those that the run chose among, if that is known.
         folder: where the run is kept, if it is.
+        group: what the group of subjects is called whose study this is; empty for that of all.
     """
 
     run: Run
@@ -91,6 +92,7 @@ class Study:
     fix: tuple[str, ...] = ()
     discounts: tuple[float, ...] = ()
     folder: str = ""
+    group: str = ""
 
     @classmethod
     def of(
@@ -176,6 +178,21 @@ class Study:
             endings=run.job.endings,
         )
 
+    @cached_property
+    def groups(self) -> tuple[Study, ...]:
+        """A study of each group of subjects; nothing where nobody asked for groups."""
+        if self.run.groups is None:
+            return ()
+        names = [each.called for each in self.run.groups.groups]
+        runs = [self.run.of_group(number) for number in range(len(names))]
+        return tuple(
+            replace(
+                self, run=run, worlds=tuple(run.job.pairs), group=f"Group {number}: {name}",
+                comparison=None, check=None,
+            )
+            for number, (run, name) in enumerate(zip(runs, names, strict=True), start=1)
+        )  # fmt: skip
+
     @property
     def shown(self) -> RewardMachine:
         """The machine that illustrates the answer; the best one where it is the same."""
@@ -211,10 +228,7 @@ class Study:
         if sample is None:
             return None
         for number, machine in enumerate(sample.machines[:LOOKED_AT]):
-            if all(
-                restricted(machine, mdp).same_in(restricted(self.shown, mdp), mdp)
-                for mdp, _ in self.worlds
-            ):
+            if all(told_apart(machine, self.shown, mdp) is None for mdp, _ in self.worlds):
                 return number
         return None
 

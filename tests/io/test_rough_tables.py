@@ -84,7 +84,7 @@ def test_times_and_dates_order_rows_and_that_is_said() -> None:
         assert found.problems == ()
         demos = demonstrations(found.plain, ColumnNames(**guess.names), numbers=False)
         straight = demonstrations(_table(**_maze()), ColumnNames("Trial", "t", "place", "choice"))
-        assert sorted(e.states for e in demos) == sorted(e.states for e in straight)
+        assert sorted(list(e.states) for e in demos) == sorted(list(e.states) for e in straight)
 
 
 def test_what_is_no_time_of_rows_is_no_step() -> None:

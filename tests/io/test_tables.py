@@ -235,7 +235,9 @@ def test_any_strings_in_any_order_come_back(data: st.DataObject) -> None:
 
 def test_files_as_programs_write_them_are_read(tmp_path: Path) -> None:
     plain = "trip;place;move;cue\n1;h\u00e4ll;on;\n1;den;;bed\n"
-    names = {"episode": "trip", "state": "place", "action": "move", "label": "cue"}
+    names: dict[str, Any] = {
+        "episode": "trip", "state": "place", "action": "move", "label": "cue",
+    }  # fmt: skip
     wanted = Demonstrations.from_table(written(tmp_path, plain), **names)
     for text in (
         "# exported by Logger 3, with; semicolons\n\n" + plain,

@@ -14,9 +14,10 @@ import numpy as np
 from whence._arrays import Bools, Floats, Ints
 from whence.analysis import untested
 from whence.analysis.certainty import Certainty
+from whence.analysis.design import Start, Starts
 from whence.analysis.facts import Answer, Fact, percent, told_alone
 from whence.analysis.questions import OpenQuestion
-from whence.analysis.rivals import not_shown
+from whence.analysis.rivals import Untold, not_shown
 from whence.analysis.sample import PosteriorSample
 from whence.drawing import machine_svg, text
 from whence.errors import ArgumentError
@@ -142,7 +143,7 @@ class Run(RunMethods):
         return None if self.posterior is None else replace(self._told[0], untested=self._told[1])
 
     @cached_property
-    def _told(self) -> tuple[Answer, frozenset[int], tuple[Fact, ...]]:
+    def _told(self) -> tuple[Answer, frozenset[int], tuple[Untold, ...]]:
         assert self.posterior is not None
         answer = self.posterior.answer
         told = AnswerTerm(self.job.answers, self.posterior.alphabet)
@@ -161,12 +162,24 @@ class Run(RunMethods):
             return ()
         return (
             *self.found.facts,
-            *self._told[2],
+            *(each.fact for each in self._told[2]),
             *untested.indifferent(
                 self.posterior, self.open_questions, self.job.shown, self.expert
             ),
             *untested.untellable(self.posterior, self.expert),
         )
+
+    @cached_property
+    def next_test(self) -> tuple[Untold, Start] | None:
+        """What was hardly put to the test and would be by one demonstration, and its start.
+
+        Of several statements it is the first; None where all that is stated was tested.
+        """
+        if self.posterior is None or not self._told[2]:
+            return None
+        first = self._told[2][0]
+        design = Starts(self.posterior.worlds, self.expert)
+        return first, design.best((first.own, first.other), (0.5, 0.5))
 
     @property
     def answer(self) -> str:

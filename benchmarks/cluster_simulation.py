@@ -129,7 +129,7 @@ class Simulated:
         self.planned = self.joined = 0
         self.client = self.line = 0.0
         self.free = list(range(workers))
-        self.queue: deque[tuple[int, int]] = deque()  # number and batches of units sent, not begun
+        self.queue: deque[tuple[int, int, float]] = deque()  # units sent, not begun
         self.sizes: list[int] = []
         self.back: set[int] = set()
         self.events: list[tuple[float, int, int, int]] = []  # when, unit or -1, worker, batches
@@ -172,7 +172,7 @@ class Simulated:
             size = min(max(size, -(-self.whole // SHORTEST)), left)
             self.client = max(self.client, now) + self.costs.task
             self.line = max(self.line, self.client) + self.costs.sent / self.costs.width
-            self.queue.append((len(self.sizes), size))
+            self.queue.append((len(self.sizes), size, self.line))
             self.sizes.append(size)
             self.planned += size
             out += 1
@@ -181,13 +181,13 @@ class Simulated:
     def _begin(self, now: float) -> None:
         """Let free workers take what was sent."""
         while self.free and self.queue:
-            unit, size = self.queue.popleft()
+            unit, size, came = self.queue.popleft()
             worker = self.free.pop()
             takes = size * self.costs.batch * self.speed[worker]
-            begins = max(now, self.line)
+            begins = max(now, came)
             dies = self.rng.exponential(3600 / self.costs.deaths) if self.costs.deaths else np.inf
             if dies < takes:  # another worker does the unit; this one comes back later
-                self.queue.appendleft((unit, size))
+                self.queue.appendleft((unit, size, begins + dies))
                 heapq.heappush(self.events, (begins + dies + self.costs.rebirth, -1, worker, 0))
                 continue
             heapq.heappush(self.events, (begins + takes, unit, worker, size))
@@ -196,7 +196,7 @@ class Simulated:
 def main() -> None:
     """Print what was measured, and what follows."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--batches", type=int, default=12)
+    parser.add_argument("--batches", type=int, default=29)
     parser.add_argument("--svg")
     said = parser.parse_args()
     costs = measured(said.batches)
@@ -231,6 +231,7 @@ def draw(path: str, found: dict[str, list[float]]) -> None:
     lines = [
         Line(name, tuple((n, n * share) for n, share in zip(WORKERS, shares, strict=True)))
         for name, shares in found.items()
+        if name != "a death an hour"  # as far as can be seen on the line of those that live
     ]
     panel = Panel("An enumeration", "workers", "times one worker", (*lines, ideal))
     Path(path).write_text(panels_svg([panel], "How far an enumeration scales"), encoding="utf-8")

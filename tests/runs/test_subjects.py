@@ -12,12 +12,12 @@ import pytest
 import whence
 from runs import small
 from whence import AlphaPrior, Demonstrations, Expert, LapsePrior, Posterior, RewardMachine
-from whence.analysis.mixture import filled, parted
+from whence.analysis.mixture import filled, helpful, parted
 from whence.analysis.subjects import BY_SUBJECT, SHARED, Weights, weighed
 from whence.cli import run as main
 from whence.errors import ArgumentError
 from whence.likelihood.integrating import Integrated
-from whence.likelihood.subjects import FINE, log_prior_of, profile, shown
+from whence.likelihood.subjects import FINE, log_alphas, profile, shown
 from whence.report import render
 from whence.report.study import Study
 from whence.runs.posterior_document import groups_document
@@ -82,6 +82,19 @@ def test_the_evidence_of_groups_is_a_mean_over_machines_contexts_and_ways() -> N
     assert np.allclose(found.together, found.together.T)
 
 
+def test_where_machines_are_many_those_are_combined_that_help_most() -> None:
+    rng = np.random.default_rng(6)
+    scores = rng.normal(size=(1, 6, 30)) - 40
+    scores[0, :3, 7] += 30  # each of two machines explains half of the subjects
+    scores[0, 3:, 19] += 30
+    nothing, prior = np.zeros(1), np.full(30, -math.log(30))
+    assert {7, 19} <= set(helpful(scores, nothing, prior, 2, 60).tolist())
+    few, every = (parted(scores, nothing, prior, 2, most) for most in (60, 20_000))
+    assert few.log_evidence == pytest.approx(every.log_evidence, abs=1e-3)
+    assert few.groups.tolist() == every.groups.tolist() == [0, 0, 0, 1, 1, 1]
+    assert few.machines.tolist() == [7, 19]
+
+
 @pytest.mark.parametrize("kind", ["boltzmann", "soft"])
 @pytest.mark.parametrize("lapse", [LapsePrior(1, 19), 0.1])
 def test_integrals_over_a_subjects_expert_are_those_of_the_quadrature(
@@ -101,7 +114,9 @@ def test_integrals_over_a_subjects_expert_are_those_of_the_quadrature(
         for nodes, error in ((FINE, 4e-3), (((30, 24), (40, 30), (80, 60)), 2e-4)):
             monkeypatch.setattr("whence.likelihood.subjects.FINE", nodes)
             found = profile(seen[s], prior, lapse)
-            total = np.logaddexp.reduce(found.by_alpha + log_prior_of(prior, found.log_alpha))
+            assert found.log_integrals([prior], [lapse])[0] == pytest.approx(exact, abs=error)
+            sums = found.by_alpha(lapse) + log_alphas([prior], found.log_alpha)[0]
+            total = np.logaddexp.reduce(sums)
             assert total == pytest.approx(exact[0], abs=error)
         at = seen[s].log_likelihood(np.array([7.0]), np.array([0.05]))[0, 0]
         known = posterior.of_expert(Expert(7.0, 0.9, 0.05, kind)).finest(TASKS[0])

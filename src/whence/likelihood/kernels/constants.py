@@ -9,6 +9,7 @@ SHORT_WINDOW = 4  # the same in deterministic worlds, and ...
 LARGE_WINDOW = 3  # ... in large ones, up to ...
 LONG_DISCOUNT = 0.97  # ... such a discount
 REPEAT = 2  # sweeps a round
+PLAIN = 5  # rounds before the first extrapolation
 PATIENCE = 30  # rounds within which the change must have halved, else extrapolation pauses
 PAUSE = 10  # rounds of the first pause; every later one is twice as long
 EPSILON = 2.220446049250313e-16

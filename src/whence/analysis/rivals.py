@@ -6,11 +6,12 @@ that it denies was not learned from the demonstrations, however probable it is.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from whence._arrays import Floats
+from whence._arrays import Bools, Floats
 from whence.analysis.claims import Stated
 from whence.analysis.facts import Answer, Fact
 from whence.analysis.plans import Plans
@@ -24,19 +25,45 @@ from whence.model.machine import RewardMachine
 
 HARDLY = 1.0  # nats: what speaks less for a statement hardly does
 MOST_RIVALS = 3  # plans that deny a statement, and are asked whether the steps tell
+FAINT = 0.01  # of the sample: what is less probable is no rival, however well it explains
 LARGEST = 100_000  # states of a product up to which rivals are made up
 BARELY = "was hardly put to the test"
 
 
+@dataclass(frozen=True, eq=False)
+class Untold:
+    """A statement that the demonstrations hardly put to the test.
+
+    Attributes:
+        fact: says so.
+        own: the heaviest machine that the statement holds for.
+        other: a machine that denies it, and explains what was seen as well.
+        wants: what the optimal agents of the two head for, in words.
+    """
+
+    fact: Fact
+    own: RewardMachine
+    other: RewardMachine
+    wants: tuple[str, str]
+
+
+class _Rival(NamedTuple):
+    """A plan that denies a statement, and whether no step tells."""
+
+    course: Course
+    machine: RewardMachine
+    never: bool
+
+
 def not_shown(
     answer: Answer, pairs: Pairs, expert: Expert, most: int, told: AnswerTerm | None = None
-) -> tuple[frozenset[int], tuple[Fact, ...]]:
+) -> tuple[frozenset[int], tuple[Untold, ...]]:
     """Return which statements rest on the prior alone, by number, and say so.
 
     These are the ones that a rival denies while the demonstrations speak for the heaviest plan
-    that they hold for by less than a nat. Rivals are the heaviest plans that a statement does not
-    hold for, and, since a sample may have missed them, machines that ask for one label more before
-    all else.
+    that they hold for by less than a nat. Rivals are the heaviest plans of at least 1% that a
+    statement does not hold for, and, since a sample may have missed them, machines that ask for
+    one label more before all else. Of routes only the most special is said not to be shown.
 
     Args:
         answer: what was stated.
@@ -49,18 +76,22 @@ def not_shown(
         return frozenset(), ()
     plans = answer.weighed.plans
     asked = _Asked(plans, pairs, expert, told)
+    likely = answer.weighed.weight >= FAINT
     gated = _gated(answer, most)
     extra = None if gated is None else _Asked(gated, pairs, expert, told)
-    found, facts = set(), {}
+    found: set[int] = set()
+    facts: dict[str, Untold] = {}
     for number, each in enumerate(answer.every):
-        own = asked.likely(int(np.flatnonzero(each.holds)[0]))
-        rival = asked.rival(each, own, MOST_RIVALS)
+        at = int(np.flatnonzero(each.holds)[0])
+        own = asked.likely(at)
+        rival = asked.rival(each, own, likely)
         if rival is None and extra is not None and each.claim.kind == "route":
-            rival = extra.rival(each, own, len(extra.plans))
+            rival = extra.rival(each, own)
         if rival is not None:
             found.add(number)
-            fact = _fact(each, rival, plans.alphabet)
-            facts[fact.text] = fact
+            untold = _untold(each, plans, at, rival)
+            kind = each.claim.kind  # of routes the first is the most special: it says enough
+            facts.setdefault(kind if kind == "route" else untold.fact.text, untold)
     return frozenset(found), tuple(facts.values())
 
 
@@ -87,13 +118,17 @@ class _Asked:
             self._known[at] = found
         return self._known[at]
 
-    def rival(self, stated: Stated, own: Floats, most: int) -> tuple[Course, bool] | None:
-        """Return what a rival heads for and whether no step tells, or None if there is none."""
-        denied = np.flatnonzero(~stated.claim.test(self.plans))[:most]
-        for at in denied.tolist():
+    def rival(self, stated: Stated, own: Floats, likely: Bools | None = None) -> _Rival | None:
+        """Return a plan that denies a statement and explains as much, or None.
+
+        Of a sample the heaviest that are `likely`, bool[P], are asked, of others all.
+        """
+        denied = ~stated.claim.test(self.plans)
+        asked = np.flatnonzero(denied if likely is None else denied & likely)
+        for at in asked[: len(asked) if likely is None else MOST_RIVALS].tolist():
             other = self.likely(at)
             if _gained(own, other) < HARDLY:
-                return self.plans.courses[at], same(own, other)
+                return _Rival(self.plans.courses[at], self.plans.machines[at], same(own, other))
         return None
 
 
@@ -128,11 +163,15 @@ def gate(machine: RewardMachine, column: int) -> RewardMachine:
     return RewardMachine(machine.alphabet, transitions, rewards)
 
 
-def _fact(stated: Stated, rival: tuple[Course, bool], alphabet: tuple[str, ...]) -> Fact:
-    other, never = rival
+def _untold(stated: Stated, plans: Plans, at: int, rival: _Rival) -> Untold:
+    names = shown(plans.alphabet)
+    wants = [
+        phrase(course.moves, names, by_start=course.by_start)
+        for course in (plans.courses[at], rival.course)
+    ]
     text = f"whether {stated.claim.text}"
     if stated.claim.kind == "route":
-        wants = phrase(other.moves, shown(alphabet), by_start=other.by_start)
-        text = f"whether it wants {stated.claim.text}, or rather {wants},"
-    text += f" {NEVER if never else BARELY}"
-    return Fact("indifferent", text, 1.0, 0.0, stated.claim.labels)
+        text = f"whether it wants {stated.claim.text}, or rather {wants[1]},"
+    text += f" {NEVER if rival.never else BARELY}"
+    fact = Fact("indifferent", text, 1.0, 0.0, stated.claim.labels)
+    return Untold(fact, plans.machines[at], rival.machine, (wants[0], wants[1]))

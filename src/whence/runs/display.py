@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 
 BARS = "▁▂▃▄▅▆▇█"
 MOST_LINES = 16  # of a drawing
+MOST_WORKERS = 8  # that are shown each; of more, the slowest and the fastest
 OVER = (ANALYSING, FINISHED)  # nothing of the search is left
 WINDOW = 5.0  # seconds over which rates are taken: steps become faster, as more is remembered
+RECENT = 2.0  # seconds that are looked at by themselves, too
+UNITS_WINDOW = 60.0  # the same where steps come by units of workers
 FEW = 0.5  # seconds of searching below which nothing is said of rates
 PHASES = ("finding", "warm")  # steps of one phase say nothing of those of the next
 
@@ -41,19 +44,28 @@ class Pace:
         if seen and any(seen[-1].get(name) != document.get(name) for name in PHASES):
             seen.clear()
         seen.append(document)
-        while len(seen) > 2 and document["seconds"] - seen[1]["seconds"] > WINDOW:
+        window = UNITS_WINDOW if document.get("workers") else WINDOW
+        while len(seen) > 2 and document["seconds"] - seen[1]["seconds"] > window:
             seen.popleft()
-        self._between(seen[0], document)
+        half = next(
+            (each for each in seen if document["seconds"] - each["seconds"] <= RECENT), None
+        )
+        self._between(seen[0], document, half)
 
     def see_alone(self, document: dict[str, Any]) -> None:
         """Take in the only event that there is: all since the run began counts."""
         nothing = {"step": 0, "seconds": 0.0, "compiling": 0.0, "evaluations": 0}
         self._between(nothing, document)
 
-    def _between(self, before: dict[str, Any], now: dict[str, Any]) -> None:
-        compiled = (now.get("compiling") or 0.0) - (before.get("compiling") or 0.0)
-        seconds = now["seconds"] - before["seconds"] - compiled
-        steps = now["step"] - before["step"]
+    def _between(
+        self, before: dict[str, Any], now: dict[str, Any], half: dict[str, Any] | None = None
+    ) -> None:
+        """Take in what was done between two events; `half` lies between them.
+
+        Who waits is told the shorter of two times: steps become faster, and where they are
+        slower for a moment, something else has the machine.
+        """
+        steps, seconds = _done(before, now)
         self.looking = False
         if seconds < FEW or steps <= 0 or now["event"] in OVER:
             self.rate = self.left = None
@@ -66,7 +78,11 @@ class Pace:
         look = now.get("look")
         if look is not None and now["step"] < look < goal:
             goal, self.looking = look, True
-        self.left = max(goal - now["step"], 0) * seconds / steps
+        recent, took = (0, 0.0) if half is None else _done(half, now)
+        each = seconds / steps
+        if took >= FEW and recent > 0:
+            each = min(each, took / recent)
+        self.left = max(goal - now["step"], 0) * each
         most = now.get("most_seconds")
         if most is not None and most - now["seconds"] < self.left:
             self.left, self.looking = max(most - now["seconds"], 0.0), False
@@ -79,6 +95,12 @@ class Pace:
         if self.looking:
             return f"looks in {_clock(self.left)} whether the ladders agree"
         return f"at most {_clock(self.left)} left"
+
+
+def _done(before: dict[str, Any], now: dict[str, Any]) -> tuple[int, float]:
+    """Return the steps that were made between two events, and the seconds, compiling left out."""
+    compiled = (now.get("compiling") or 0.0) - (before.get("compiling") or 0.0)
+    return now["step"] - before["step"], now["seconds"] - before["seconds"] - compiled
 
 
 def line(document: dict[str, Any], pace: Pace) -> str:
@@ -159,11 +181,17 @@ def _workers(document: dict[str, Any]) -> list[tuple[str, str]]:
     workers = document.get("workers") or {}
     if not workers:
         return []
-    rates = [each["steps_per_second"] for each in workers.values()]
+    rates = sorted((each["steps_per_second"], name) for name, each in workers.items())
     units = sum(each["units"] for each in workers.values())
-    pace = f"{min(rates):,.3g}" if len(rates) == 1 else f"{min(rates):,.3g} to {max(rates):,.3g}"
+    pace = f"{rates[0][0]:,.3g}" + (f" to {rates[-1][0]:,.3g}" if len(rates) > 1 else "")
     sent = (document.get("bytes_sent") or 0) + (document.get("bytes_received") or 0)
-    rows = [("workers", f"{len(workers)} workers, {pace} steps/s each, {units} units done")]
+    many = f"{len(workers)} workers, {pace} steps/s each, {units:,.0f} units done"
+    shown = rates if len(rates) <= MOST_WORKERS else [rates[0], rates[-1]]
+    rows = [("workers", many)]
+    rows += [
+        ("", f"{name}: {rate:,.3g} steps/s, {workers[name]['units']:,.0f} units")
+        for rate, name in (shown if len(rates) > 1 else [])
+    ]
     rows.append(("sent", f"{sent / max(units, 1) / 1000:,.1f} kB a unit, there and back"))
     mended = document.get("mended") or []
     if mended:

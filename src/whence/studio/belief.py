@@ -11,7 +11,7 @@ from whence.analysis.claims import KINDS
 from whence.drawing import machine_svg
 from whence.drawing.places import MOST_PLACES
 from whence.drawing.ways import HUGE
-from whence.likelihood.compiled import compiled_q
+from whence.likelihood.values import compiled_q
 from whence.model.expert import best_actions
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
@@ -48,6 +48,7 @@ def belief_document(run: Run, *, stage: str) -> dict[str, Any]:
         "doubts": list(run.doubts),
         "notes": list(run.notes),
         "answers": answers_document(run),
+        "error_rate": None if run.posterior is None else run.error_rate.mean,
         "questions": None,  # until they are worked out
         "seconds": run.seconds,
         "evaluations": run.evaluations,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from pathlib import Path
@@ -14,10 +13,12 @@ from whence import _files as files
 from whence.cli.sweeps import cells
 from whence.cli.sweeps.plan import Cell, Plan
 from whence.errors import FileError, FormatError, WorkerError
+from whence.runs.bell import Bell
 from whence.runs.crew import MOST_LOST, seats_of
 from whence.runs.workers import adopted
 
 ROWS = "rows"
+COUNT = "sweep.count"
 POLL_SECONDS = 0.2
 
 Told = Callable[[int, int, str], None]
@@ -37,6 +38,7 @@ def opened(plan: Plan, folder: Path) -> None:
         raise FileError(f"{folder}: the folder is not empty; name a new one for the sweep")
     for part in (folder, folder / cells.RUNS, folder / ROWS):
         part.mkdir(exist_ok=True)
+    files.write_bytes(folder / COUNT, str(len(plan.cells)).encode())
     files.write_bytes(key, plan.key.encode())
 
 
@@ -65,10 +67,13 @@ def _replies(
     waiting = list(left)
     under_way: dict[Any, Cell] = {}
     lost: dict[str, int] = {}
+    bell = Bell()
     while waiting or under_way:
         while waiting and len(under_way) < (1 if executor is None else seats_of(executor)):
             cell = waiting.pop(0)
-            under_way[_sent(executor, cells.request(plan, cell, folder, threads))] = cell
+            future = _sent(executor, cells.request(plan, cell, folder, threads))
+            under_way[future] = cell
+            bell.hear(future)
         back = [future for future in under_way if future.done()]
         for future in back:
             cell = under_way.pop(future)
@@ -88,7 +93,7 @@ def _replies(
                 raise WorkerError(f"worker {reply['worker']}: {reply['refused']}")
             yield cell, reply
         if not back:
-            time.sleep(POLL_SECONDS)
+            bell.wait(POLL_SECONDS)
 
 
 def _sent(executor: Any, asked: dict[str, Any]) -> Any:

@@ -70,7 +70,11 @@ def texts(run: Run, output: str) -> list[Any]:
 
 def answer_lines(run: Run) -> list[str]:
     """Return the answer in a sentence, what is probable, and what is open."""
-    return [run.answer, *fact_lines(facts_document(run)), *_open_lines(run)]
+    return [
+        run.answer,
+        *fact_lines(facts_document(run)),
+        *open_lines(open_questions_document(run)),
+    ]
 
 
 def fact_lines(facts: list[dict[str, Any]]) -> list[str]:
@@ -145,9 +149,10 @@ def _posterior_lines(run: Run) -> list[str]:
     ]
 
 
-def _open_lines(run: Run) -> list[str]:
+def open_lines(questions: list[dict[str, Any]]) -> list[str]:
+    """Return open questions, as JSON has them, one a line, each with what would settle it."""
     lines = []
-    for each in open_questions_document(run):
+    for each in questions:
         pays = ", ".join(f"{number(p['reward'])} ({p['probability']:.0%})" for p in each["pays"])
         labels = " ".join(text.visible(label) for label in each["labels"])
         lines.append(f"  open: what does `{labels}` pay? {pays}; {where_to_look(each)}")

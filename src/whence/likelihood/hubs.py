@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
-from whence._arrays import Floats, Ints, frozen_own, offsets_of
+from whence._arrays import Bools, Floats, Ints, frozen_own, offsets_of
 from whence.likelihood.compiled import (
     canonical_tables,
     placed,
@@ -78,7 +79,12 @@ class HubEngine:
 
     def canonical(self, transitions: Ints, rewards: Floats) -> tuple[Ints, Floats, Ints]:
         """Return the canonical tables, int64[B, n, m] and float64[B, n, m], and state counts."""
-        return canonical_tables(transitions, rewards, readable(self.mdp, self.evidence))
+        return canonical_tables(transitions, rewards, self._readable)
+
+    @cached_property
+    def _readable(self) -> Bools:
+        """bool[m]: the symbols that the world or the demonstrations show."""
+        return readable(self.mdp, self.evidence)
 
     def log_likelihood(
         self,

@@ -135,7 +135,7 @@ class Study:
         usual = ["the world"] if len(worlds) == 1 else [f"world {at}" for at in range(len(worlds))]
         how = {"fix": fix, "discounts": discounts, "minutes": minutes, "threads": threads}
         comparison, reason = None, "It was not asked for."
-        if run.stopped == "unfinished":
+        if run.provisional:
             reason = (
                 "The run is not finished, and the report on it infers nothing of its own; "
                 "`whence report --predict` does."

@@ -62,6 +62,8 @@ PLANS = {
     SOFT: "plans with its own errors in mind: a soft expert",
 }
 
+UNFINISHED = "unfinished"  # of a run that has not ended, in the place of why it ended
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run(RunMethods):
@@ -81,7 +83,7 @@ class Run(RunMethods):
         seconds: what it took.
         job: what was asked: worlds, demonstrations and every setting.
         expert: who demonstrates, with the best machine where that was inferred.
-        stopped: why it ended: `agreed`, `steps` or `minutes`.
+        stopped: why it ended: `agreed`, `steps` or `minutes`; `unfinished` where it has not.
         doubts: what speaks against trusting the result, in words; nothing where ladders agree.
         draws: machines and their weights in the posterior, where the method knows them.
         posterior: those machines grouped by what they mean in the worlds. Where a world was
@@ -167,11 +169,26 @@ class Run(RunMethods):
         )
 
     @property
+    def provisional(self) -> bool:
+        """Whether the run has not ended: what it says is what it knows so far."""
+        return self.stopped == UNFINISHED
+
+    @property
     def answer(self) -> str:
         """What the expert wants, in one sentence of the facts that are sure.
 
-        A second one says how the expert plans, where that was asked.
+        A second one says how the expert plans, where that was asked. Of a run that has not ended
+        it begins with "So far", and after how many steps.
         """
+        if not self.provisional:
+            return self._answer
+        step = "step" if self.steps == 1 else "steps"
+        met = self.draws is None and self.posterior is not None
+        among = ", among the machines that were met" if met else ""
+        return f"So far, after {self.steps:,} {step}{among}: {self._answer}"
+
+    @property
+    def _answer(self) -> str:
         if self.groups is not None:
             return self.groups.answer
         if self.found is not None:

@@ -43,7 +43,11 @@ class Said(msgspec.Struct, omit_defaults=True):
 
 
 def status_document(path: Path) -> dict[str, Any]:
-    """Return how a run stands, for JSON; `last` is what it said last of itself."""
+    """Return how a run stands, for JSON; `last` is what it said last of itself.
+
+    `provisional` is what it had found at its last checkpoint, as in `result.json`, while it has
+    not ended.
+    """
     told = manifest.read(path)
     last = _last(journal.tail(path))
     process = lock.holder(path)
@@ -54,6 +58,7 @@ def status_document(path: Path) -> dict[str, Any]:
         "created": told.created,
         "method": told.job.get("method"),
         "last": last,
+        "provisional": None if folder.complete(path) else folder.provisional(path),
     }
 
 

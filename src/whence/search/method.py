@@ -22,6 +22,8 @@ from whence.search.problem import Problem
 from whence.search.tape import Tape
 from whence.search.target import Chains
 
+AGREED = "agreed"  # why a method ends whose independent parts have found the same
+
 
 class Row(NamedTuple):
     """One step of a trace, for each of the B runs or ladders.
@@ -201,6 +203,17 @@ class Method(ABC, Generic[SettingsT, StateT, InfoT]):
 
     def recorded(self, state: StateT) -> Chains | None:
         """Return a value of the shape of those that `record` keeps, if any."""
+        return None
+
+    def sampled(self, records: Tape[Chains]) -> Draws | None:
+        """Return the draws of what was kept so far, if the method samples."""
+        return None
+
+    def met_so_far(self, state: StateT) -> Draws | None:
+        """Return machines that the search stands at, weighed beside each other, if it can.
+
+        For whoever cannot wait for a sample: nothing is known of machines that were not met.
+        """
         return None
 
     def details(self, state: StateT) -> dict[str, Any]:

@@ -8,24 +8,33 @@ from typing import Any
 
 import numpy as np
 
-from whence._arrays import Bools, Ints
-from whence.search import adapting, census, diagnostics, functionals, parting, tempering
+from whence._arrays import Bools
+from whence.search import adapting, census, diagnostics, functionals, parting, taped, tempering
 from whence.search.census import Census
 from whence.search.draws import Draws
 from whence.search.evidence import log_evidence
-from whence.search.method import Carried, Finding, Found, Method, Part, Row, best_of, within
+from whence.search.method import (
+    AGREED,
+    Carried,
+    Finding,
+    Found,
+    Method,
+    Part,
+    Row,
+    best_of,
+    within,
+)
 from whence.search.placing import placed
 from whence.search.problem import Problem
 from whence.search.recalling import Recaller
 from whence.search.seeking import Seeker
 from whence.search.settings import Tempering
 from whence.search.streams import LadderStreams, together
-from whence.search.tape import Tape, block_of, items_of, mapped
+from whence.search.tape import block_of, items_of
+from whence.search.taped import Records
 from whence.search.target import Chains
 
 SAME_MODE = 3.0  # nats below the best at which a search of its own has found the same
-
-Records = Tape[Chains]
 
 
 class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
@@ -170,9 +179,17 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
             self._made = made
         return made
 
+    def sampled(self, records: Records) -> Draws | None:
+        """Return what the coldest chains visited so far, if the warm-up is over."""
+        return taped.draws(records, self.problem, self.settings.ladders)
+
+    def met_so_far(self, state: tempering.State) -> Draws | None:
+        """Return the machines that chains stand at, and the best ones, by their scores."""
+        return taped.met(state.chains, state.best, self.problem)
+
     def finish(self, state: tempering.State, records: Records) -> Finding:
         """Return the best machine, the samples, and what speaks against them."""
-        found = draws(records, self.problem, self.settings.ladders)
+        found = self.sampled(records)
         evidence = {}
         if found is not None and state.census.size:
             evidence = log_evidence(self.problem, state.census, found)
@@ -193,7 +210,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
             return None
         if _early_doubts(state, self.problem, settings):
             return None
-        return None if _late_doubts(records, self.problem, settings) else "agreed"
+        return None if _late_doubts(records, self.problem, settings) else AGREED
 
     def steps(self, state: tempering.State) -> int:
         """Return how many steps there are, at most."""
@@ -313,11 +330,11 @@ def _early_doubts(state: tempering.State, problem: Problem, settings: Tempering)
 def _late_doubts(records: Records, problem: Problem, settings: Tempering) -> list[str]:
     """Return what all the samples tell: that takes a while, and is asked for last."""
     found = []
-    codes = _codes(records, problem, settings.ladders)
+    codes = taped.codes(records, problem, settings.ladders)
     apart = diagnostics.disagreement(codes.T) if settings.ladders > 1 else 0.0
     if apart > diagnostics.MOST_ERRORS:
         found.append(f"the ladders' frequencies of a machine are {apart:.1f} errors apart")
-    error = functionals.largest_error(codes, _stacked(records).machines, codes.shape[1])
+    error = functionals.largest_error(codes, taped.stacked(records).machines, codes.shape[1])
     if error > settings.precision:
         found.append(
             f"a probability that is reported has an error of {error:.3f}, more than "
@@ -340,46 +357,3 @@ def next_look(settings: Any, step: int) -> int | None:
     spans = step // settings.every + 1
     unit = 1 << max(spans.bit_length() - 2, 0)
     return int(-(-spans // unit) * unit * settings.every)
-
-
-def draws(records: Records, problem: Problem, ladders: int) -> Draws | None:
-    """Return what the coldest chains visited, ladder by ladder, in order of time."""
-    if not len(records):
-        return None
-    together = _stacked(records)
-    size = together.size // ladders
-    order = np.arange(size * ladders).reshape(size, ladders).T.reshape(-1)
-    chains = together.rows(order)
-    transitions, rewards = chains.machines.tables(problem.target().space.levels)
-    discount, soft = problem.unknowns.spelled(chains.experts.discount)
-    return Draws(
-        transitions=transitions,
-        rewards=rewards,
-        n_states=chains.machines.n_states,
-        alpha=chains.experts.alpha,
-        lapse=chains.experts.lapse,
-        discount=discount,
-        log_likelihood=chains.log_likelihood,
-        log_prior=chains.log_prior,
-        weight=np.full(len(order), 1 / len(order)),
-        ladder=np.repeat(np.arange(ladders), size),
-        soft=soft,
-    )
-
-
-def _codes(records: Records, problem: Problem, ladders: int) -> Ints:
-    """Return int64[N, L]: one number for each machine, however its states are labelled."""
-    machines = _stacked(records).machines
-    posterior = problem.posteriors[0]
-    tables = posterior.canonical(*machines.tables(posterior.levels))
-    size = len(machines.n_states)
-    rows = np.concatenate([table.reshape(size, -1) for table in tables], axis=1)
-    rows = np.ascontiguousarray(rows.astype(np.float64))
-    _, codes = np.unique(rows.view(f"V{rows.shape[1] * 8}").reshape(-1), return_inverse=True)
-    return np.asarray(codes.reshape(-1, ladders))
-
-
-def _stacked(records: Records) -> Chains:
-    """Return all the records one below the other."""
-    result: Chains = mapped(lambda array: array.reshape(-1, *array.shape[2:]), records.together())
-    return result

@@ -9,6 +9,8 @@ machine may have are sampled together, so they share a ladder's streams.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -80,14 +82,7 @@ class Streams:
             ]
             self._counts = [each] * len(generators)
             return
-        edges = np.searchsorted(owner, np.arange(len(generators) + 1))
-        if (owner[1:] >= owner[:-1]).all():
-            pairs = zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
-            self._rows = [slice(*pair) for pair in pairs]
-            self._counts = np.diff(edges).tolist()
-        else:
-            self._rows = [np.flatnonzero(owner == number) for number in range(len(generators))]
-            self._counts = [len(rows) for rows in self._rows]
+        self._rows, self._counts = _split(owner.tobytes(), len(generators))
 
     def random(self, size: Any) -> Any:
         """Return float64[size], uniform."""
@@ -147,6 +142,18 @@ class Streams:
         for rows, part in zip(self._rows, parts, strict=True):
             result[rows] = part
         return result
+
+
+@lru_cache(maxsize=256)
+def _split(owner: bytes, owners: int) -> tuple[list[Any], list[int]]:
+    """Return the rows of each owner, and how many: the same few are asked for again and again."""
+    own = np.frombuffer(owner, dtype=np.int64)
+    if (own[1:] >= own[:-1]).all():
+        edges = np.searchsorted(own, np.arange(owners + 1)).tolist()
+        rows: list[Any] = [slice(*pair) for pair in pairwise(edges)]
+        return rows, [last - first for first, last in pairwise(edges)]
+    rows = [np.flatnonzero(own == number) for number in range(owners)]
+    return rows, [len(each) for each in rows]
 
 
 def _sized(size: Any, rows: int) -> Any:

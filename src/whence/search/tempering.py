@@ -185,16 +185,23 @@ def step(lot: float, rng: np.random.Generator, state: State, target: Target) -> 
     number = int(np.searchsorted(running / running[-1], lot, side="right"))
     proposed, log_q = _propose(rng, state, state.moves[number], target)
     log_ratio = acceptance(state.chains, proposed, state.temperatures.reshape(-1), log_q)
-    accepted = np.log(rng.random(state.chains.size)) < log_ratio
-    chains = state.chains.replaced(proposed, accepted)
-    best = _better(target, state.best, _best(target, chains, ladders))
+    size = state.chains.size
+    accepted = np.log(rng.random(size)) < log_ratio
+    every = np.where(accepted, np.arange(size), -1)
+    reached = np.where(accepted, proposed.log_likelihood, state.chains.log_likelihood)
     order, chance = ladder.swaps(
         taken(rng, np.arange(ladders) * rungs),
         state.temperatures,
-        chains.log_likelihood.reshape(state.temperatures.shape),
+        reached.reshape(state.temperatures.shape),
         bool(state.step % 2),
     )
     here = np.arange(ladders)[:, None]
+    places = (here * rungs + order).reshape(-1)
+    chains = state.chains.picked(proposed, places, every[places])
+    best = state.best
+    if _has_better(target, best, chains):  # of equally good ones the first before they swap
+        moved = state.chains.replaced(proposed, accepted)
+        best = _better(target, best, _best(target, moved, ladders))
     replica = state.replica[here, order]
     came_from_hot, arrived = ladder.travelled(replica, state.came_from_hot)
     made = np.arange(len(state.moves)) == number
@@ -202,7 +209,7 @@ def step(lot: float, rng: np.random.Generator, state: State, target: Target) -> 
     following = replace(
         state,
         step=state.step + 1,
-        chains=chains.rows((here * rungs + order).reshape(-1)),
+        chains=chains,
         best=best,
         replica=replica,
         came_from_hot=came_from_hot,
@@ -224,11 +231,12 @@ def recalled(rng: np.random.Generator, state: State, target: Target, recaller: R
     chains = recaller.step(rng, state.chains, np.tile(np.arange(rungs), ladders))
     cold = np.arange(ladders) * rungs
     drawn = recaller.several(taken(rng, cold), chains.rows(cold), 0, DRAWN)
-    last = drawn.rows(np.arange(drawn.size - ladders, drawn.size))
-    where = np.zeros(chains.size, dtype=np.bool_)
-    where[cold] = True
-    chains = chains.replaced(last.rows(np.repeat(np.arange(ladders), rungs)), where)
-    best = _better(target, state.best, _best(target, chains, ladders))
+    others = np.full(chains.size, -1)
+    others[cold] = np.arange(drawn.size - ladders, drawn.size)
+    chains = chains.picked(drawn, np.arange(chains.size), others)
+    best = state.best
+    if _has_better(target, best, chains):
+        best = _better(target, best, _best(target, chains, ladders))
     return replace(state, chains=chains, best=best, drawn=drawn)
 
 
@@ -251,8 +259,11 @@ def _propose(
         changed, log_q = changing.another_expert(rng, state.chains, target, temperatures)
         return target.chains(machines, changed), log_q
     proposed, log_q = MOVES[move](rng, machines, target.space)
-    carried, log_jacobian = changing.carried(state.chains, proposed, target, temperatures)
-    return target.chains(proposed, carried), log_q + log_jacobian
+    log_prior = target.space.log_prior(proposed)
+    carried, log_jacobian = changing.carried(
+        state.chains, proposed, target, temperatures, log_prior
+    )
+    return target.chains(proposed, carried, log_prior), log_q + log_jacobian
 
 
 def _useful(old: Chains, new: Chains, accepted: Bools) -> Bools:
@@ -264,6 +275,12 @@ def _best(target: Target, chains: Chains, ladders: int) -> Chains:
     """Return the best chain of each ladder."""
     score = target.score(chains).reshape(ladders, -1)
     return chains.rows(np.arange(ladders) * score.shape[1] + score.argmax(axis=1))
+
+
+def _has_better(target: Target, best: Chains, chains: Chains) -> bool:
+    """Return whether a ladder has a chain that is better than the best that it met."""
+    score = target.score(chains).reshape(best.size, -1).max(axis=1)
+    return bool((score > target.score(best)).any())
 
 
 def _better(target: Target, old: Chains, new: Chains) -> Chains:

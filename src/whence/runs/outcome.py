@@ -128,7 +128,7 @@ def _doubts_of_facts(job: Job, sample: PosteriorSample | None) -> tuple[str, ...
 
 def _ladders(details: dict[str, Any]) -> dict[str, Any]:
     """Return how ladders did, from what a method tells."""
-    names = ("temperatures", "swap_rates", "round_trips")
+    names = ("temperatures", "swap_rates", "round_trips", "copies")
     return {name: details[name] for name in names if name in details}
 
 

@@ -100,8 +100,8 @@ class Run(RunMethods):
             little it may be a lower bound, whose error is infinite.
         level_notes: what other levels of rewards would explain, where machines paid 0 or 1.
         groups: subjects and their tasks, where `experts` or `tasks` asked for them; else None.
-        ladders: how the ladders of tempering did: `temperatures`, `swap_rates`, `round_trips`;
-            nothing for other methods.
+        ladders: how the ladders of tempering did: `temperatures`, `swap_rates`, `round_trips`,
+            and `copies` of each; nothing for other methods.
         manifest: of the folder that the run was read from or is kept in, or None.
         folder: that folder, or None.
         answers: to questions, those withdrawn among them; see `answered`.

@@ -19,7 +19,6 @@ from whence.runs.keeper import Keeper
 from whence.runs.signals import Stop, Stopped
 from whence.runs.walk import Walk
 from whence.search.problem import Problem
-from whence.search.sampling import next_look
 
 EVENT_SECONDS = 0.2
 SO_FAR_SHARE = 0.05  # of the time, at most, that is spent on what was found so far
@@ -117,7 +116,7 @@ class Search:
             machine=None if found is None else found.machine,
             details=method.details(walk.state) | ({} if self.crew is None else self.crew.details),
             compiling=times.compiling().seconds - self._compiled,
-            look=next_look(self.job.settings, walk.state.step),
+            look=method.look(walk.state),
             so_far=self.so_far,
             most_seconds=None if math.isinf(self.job.most_seconds) else self.job.most_seconds,
         )

@@ -35,6 +35,7 @@ class Said(msgspec.Struct, omit_defaults=True):
     temperatures: list[float] | None = None
     swap_rates: list[float | None] | None = None
     round_trips: list[int] | None = None
+    copies: int | None = None
     best_likelihoods: list[float | None] | None = None
     workers: dict[str, dict[str, float]] | None = None
     bytes_sent: int | None = None

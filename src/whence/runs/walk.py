@@ -93,7 +93,7 @@ class Walk:
         why = self.method.ended(self.state, self.records)
         if why != AGREED:
             return why
-        draws = self.method.sampled(self.records)
+        draws = self.method.sampled(self.state, self.records)
         posterior = self.method.problem.posteriors[0]
         if draws is None or largest_error(posterior, draws, self.known) <= self._precision:
             return why

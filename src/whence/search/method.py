@@ -201,11 +201,25 @@ class Method(ABC, Generic[SettingsT, StateT, InfoT]):
         """Return what to keep of a step, if anything."""
         return None
 
+    def shaped(self, state: StateT, warm: bool, copies: int) -> StateT:
+        """Return a state that has just begun, with arrays of the shapes of a later one.
+
+        Args:
+            state: the state.
+            warm: whether the warm-up of the later one is over.
+            copies: how many copies of ladders it has.
+        """
+        return state
+
     def recorded(self, state: StateT) -> Chains | None:
         """Return a value of the shape of those that `record` keeps, if any."""
         return None
 
-    def sampled(self, records: Tape[Chains]) -> Draws | None:
+    def look(self, state: StateT) -> int | None:
+        """Return the next step after which the method may end by itself, as far as is known."""
+        return None
+
+    def sampled(self, state: StateT, records: Tape[Chains]) -> Draws | None:
         """Return the draws of what was kept so far, if the method samples."""
         return None
 

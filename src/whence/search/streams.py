@@ -32,9 +32,14 @@ class LadderStreams:
     def __init__(self, root: np.random.Generator, ladders: Sequence[int]) -> None:
         """Name the streams by a generator's seed; the generator itself is not used up."""
         self.root = root
+        self._ladders = list(ladders)
         keys = [COMMON, *((OWN, int(ladder)) for ladder in ladders)]
         self._generators = [np.random.default_rng(_child(root, key)) for key in keys]
         self._starts = [each.bit_generator.state for each in self._generators]
+
+    def belong(self, root: np.random.Generator, ladders: Sequence[int]) -> bool:
+        """Return whether these are the streams of some ladders below a generator."""
+        return self.root is root and self._ladders == list(ladders)
 
     def at(self, scan: int) -> tuple[float, list[np.random.Generator]]:
         """Return a number from 0 up to 1 that all ladders share, and each ladder's generator.

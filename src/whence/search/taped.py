@@ -8,21 +8,26 @@ from whence._arrays import Floats, Ints
 from whence.search.draws import Draws
 from whence.search.problem import Problem
 from whence.search.tape import Tape, mapped
-from whence.search.target import Chains
-from whence.search.target import stacked as below
+from whence.search.target import Chains, stacked
 
 Records = Tape[Chains]
 
 
-def draws(records: Records, problem: Problem, ladders: int) -> Draws | None:
-    """Return what the coldest chains visited, ladder by ladder, in order of time."""
+def draws(records: Records, problem: Problem, ladders: int, copies: int) -> Draws | None:
+    """Return what the coldest chains visited, ladder by ladder, in order of time.
+
+    Args:
+        records: of all steps that are kept.
+        problem: what is searched.
+        ladders: how many there are.
+        copies: of each; what the first visited comes first.
+    """
     if not len(records):
         return None
-    together = stacked(records)
-    size = together.size // ladders
-    order = np.arange(size * ladders).reshape(size, ladders).T.reshape(-1)
-    weight = np.full(len(order), 1 / len(order))
-    return _drawn(together.rows(order), problem, weight, np.repeat(np.arange(ladders), size))
+    chains = in_order(records, ladders * copies)
+    weight = np.full(chains.size, 1 / chains.size)
+    owner = np.repeat(np.arange(ladders), chains.size // ladders)
+    return _drawn(chains, problem, weight, owner)
 
 
 def met(chains: Chains, best: Chains, problem: Problem) -> Draws | None:
@@ -30,31 +35,28 @@ def met(chains: Chains, best: Chains, problem: Problem) -> Draws | None:
 
     Of one machine with several experts the best counts. Nothing where no machine is possible.
     """
-    every = below([best, chains])
+    every = stacked([best, chains])
     score = problem.target().score(every)
     order = np.argsort(-score, kind="stable")
     order = order[np.isfinite(score[order])]
     if not len(order):
         return None
-    _, first = np.unique(_coded(every.rows(order), problem), return_index=True)
+    _, first = np.unique(coded(every.rows(order), problem), return_index=True)
     chosen = order[np.sort(first)]
     weight = np.exp(score[chosen] - score[chosen].max())
     nobody = np.zeros(len(chosen), dtype=np.int64)
     return _drawn(every.rows(chosen), problem, weight / weight.sum(), nobody, exact=True)
 
 
-def codes(records: Records, problem: Problem, ladders: int) -> Ints:
-    """Return int64[N, L]: one number for each machine, however its states are labelled."""
-    return np.asarray(_coded(stacked(records), problem).reshape(-1, ladders))
+def in_order(records: Records, strands: int) -> Chains:
+    """Return all that was kept, one ladder, or copy of one, after the other."""
+    found = records.together()
+    together: Chains = mapped(lambda array: array.reshape(-1, *array.shape[2:]), found)
+    size = together.size // strands
+    return together.rows(np.arange(size * strands).reshape(size, strands).T.reshape(-1))
 
 
-def stacked(records: Records) -> Chains:
-    """Return all the records one below the other."""
-    result: Chains = mapped(lambda array: array.reshape(-1, *array.shape[2:]), records.together())
-    return result
-
-
-def _coded(chains: Chains, problem: Problem) -> Ints:
+def coded(chains: Chains, problem: Problem) -> Ints:
     """Return int64[N]: one number for each machine, however its states are labelled."""
     machines, posterior = chains.machines, problem.posteriors[0]
     tables = posterior.canonical(*machines.tables(posterior.levels))

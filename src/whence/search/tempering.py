@@ -31,6 +31,8 @@ EXPERT = "expert"
 SPREAD_SHARE = 0.1
 SMALL_SPREAD = 200.0  # nats
 DRAWN = 8  # samples of each ladder and step where there is a census
+MOST_COPIES = 8  # of a ladder
+SMALL = 4_000  # states of the product of worlds and machine: to score one takes no time
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +65,9 @@ class State:
             before there was one.
         alone: float64[L], the score that each ladder reached before it heard of the others.
         drawn: the samples of this step where there is a census, the ladders' in turn.
+        copies: how many copies of each ladder go on once the warm-up is over. Then the L rows of
+            all arrays are the copies of the first ladder, those of the second, and so on. One in
+            runs that were begun before there were copies.
     """
 
     step: int
@@ -88,6 +93,17 @@ class State:
     weighed: int
     alone: Floats
     drawn: Chains
+    copies: int
+
+    @property
+    def strands(self) -> int:
+        """How many copies of each ladder there are now."""
+        return self.copies if self.warm >= 0 else 1
+
+    @property
+    def ladders(self) -> int:
+        """How many ladders there are, their copies not counted."""
+        return len(self.ladder) // self.strands
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +158,7 @@ def init(rng: np.random.Generator, target: Target, settings: Tempering, seeking:
         weighed=0,
         alone=np.full(ladders, -np.inf),
         drawn=chains.rows(np.zeros(0, dtype=np.int64)),
+        copies=_copies(target),
     )
 
 
@@ -230,7 +247,8 @@ def recalled(rng: np.random.Generator, state: State, target: Target, recaller: R
     ladders, rungs = state.temperatures.shape
     chains = recaller.step(rng, state.chains, np.tile(np.arange(rungs), ladders))
     cold = np.arange(ladders) * rungs
-    drawn = recaller.several(taken(rng, cold), chains.rows(cold), 0, DRAWN)
+    times = max(DRAWN // state.strands, 1)
+    drawn = recaller.several(taken(rng, cold), chains.rows(cold), 0, times)
     others = np.full(chains.size, -1)
     others[cold] = np.arange(drawn.size - ladders, drawn.size)
     chains = chains.picked(drawn, np.arange(chains.size), others)
@@ -285,6 +303,19 @@ def _has_better(target: Target, best: Chains, chains: Chains) -> bool:
 
 def _better(target: Target, old: Chains, new: Chains) -> Chains:
     return old.replaced(new, target.score(new) > target.score(old))
+
+
+def _copies(target: Target) -> int:
+    """Return how many copies of a ladder are worth it, by counted work.
+
+    A step costs about a millisecond, however few chains it moves, beside what machines cost to
+    score; with an unknown expert they cost more than that.
+    """
+    worlds = sum(mdp.n_states for mdp, _ in target.posteriors[0].worlds)
+    work = worlds * target.space.largest * len(target.posteriors)
+    if target.unknowns.any:
+        return 1
+    return min(max(SMALL // work, 1), MOST_COPIES)
 
 
 def _hottest(target: Target, chains: Chains) -> float:

@@ -13,6 +13,7 @@ from whence.cli import run as main
 from whence.runs import searching
 from whence.runs.events import Event
 from whence.runs.status import status_document
+from whence.runs.trust import cure
 
 
 class _KillError(Exception):
@@ -48,6 +49,7 @@ def test_callbacks_have_a_provisional_run_from_the_first_steps() -> None:
     assert "the warm-up has not ended" in early.doubts[0]
     assert "among the machines that were met" in early.answer
     assert late.draws is not None
+    assert cure(early.doubts[0], early, "here") == "whence resume here"
     assert not final.provisional
     assert not final.answer.startswith("So far")
     assert final.trace.score.tobytes() == plain.trace.score.tobytes()

@@ -16,8 +16,8 @@ from whence.runs import searching
 from whence.runs.events import Event
 from whence.runs.walk import Walk
 from whence.search import tempering
+from whence.search.agreeing import SETTLING
 from whence.search.method import Carried, Method, Part
-from whence.search.sampling import SETTLING
 
 SETTINGS = Tempering(rungs=4, warm_up=20, pace=10, steps=200, every=20, trips=1,
                      until_agreed=False)  # fmt: skip

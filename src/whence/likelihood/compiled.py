@@ -201,7 +201,8 @@ class CompiledEngine:
             score(start, stop, self.world, self.cells, machines, Experts(*experts), room, results)
             self._rooms.give_back(n, m, room)
 
-        spread(part, size, max(LANES // n, 1), self.threads)
+        work = size * n * self.mdp.n_states
+        spread(part, size, max(LANES // n, 1), self.threads, work)
         return results
 
     def _seen(self, discount: float) -> World:

@@ -118,15 +118,17 @@ class Fitter:
         `discount`, int64[B], says at which of the discounts.
         """
         tables, keys = self.solved.keyed(transitions, rewards, discount)
+        known = {key: self._remembered.get(key) for key in keys}  # other threads may forget
         fresh: dict[bytes, int] = {}
         for row, key in enumerate(keys):
-            if key not in self._remembered:
+            if known[key] is None:
                 fresh.setdefault(key, row)
         if fresh:
             rows = np.fromiter(fresh.values(), dtype=np.int64, count=len(fresh))
             found = self._fitted((tables[0][rows], tables[1][rows]), discount[rows], list(fresh))
+            known.update(zip(fresh, found, strict=True))
             self._remembered.update(zip(fresh, found, strict=True))
-        result = np.array([self._remembered[key] for key in keys]).reshape(len(keys), 8)
+        result = np.array([known[key] for key in keys]).reshape(len(keys), 8)
         if len(self._remembered) > REMEMBERED:
             every = list(self._remembered.items())
             self._remembered = dict(every[len(every) // 2 :])

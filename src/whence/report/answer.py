@@ -49,7 +49,8 @@ def _lead(study: Study) -> Html:
         chance=percent(found.confidence[0]),
         but=", if the doubts below are unfounded" if shaky else "",
     )
-    return paragraph(marked(f"{found.statement}."), badge, kind="lead")
+    lead = f"{study.run.until_now}{found.statement}."
+    return paragraph(marked(lead), badge, kind="lead")
 
 
 def _surer(study: Study) -> Html:

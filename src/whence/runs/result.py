@@ -180,12 +180,17 @@ class Run(RunMethods):
         A second one says how the expert plans, where that was asked. Of a run that has not ended
         it begins with "So far", and after how many steps.
         """
+        return self.until_now + self._answer
+
+    @property
+    def until_now(self) -> str:
+        """What marks an answer as provisional; empty where the run has ended."""
         if not self.provisional:
-            return self._answer
+            return ""
         step = "step" if self.steps == 1 else "steps"
         met = self.draws is None and self.posterior is not None
         among = ", among the machines that were met" if met else ""
-        return f"So far, after {self.steps:,} {step}{among}: {self._answer}"
+        return f"So far, after {self.steps:,} {step}{among}: "
 
     @property
     def _answer(self) -> str:

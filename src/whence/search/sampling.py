@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from whence._arrays import Bools, Floats, Ints
-from whence.search import adapting, census, diagnostics, functionals, parting, taped, tempering
+from whence._arrays import Bools, Ints
+from whence.search import adapting, agreeing, census, parting, taped, tempering
 from whence.search.census import Census
 from whence.search.draws import Draws
 from whence.search.evidence import log_evidence
@@ -34,9 +33,6 @@ from whence.search.streams import LadderStreams, together
 from whence.search.tape import block_of, items_of
 from whence.search.taped import Records
 from whence.search.target import Chains
-
-SAME_MODE = 3.0  # nats below the best at which a search of its own has found the same
-SETTLING = 100  # steps after which copies have gone their own ways, and are samples
 
 
 class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
@@ -144,14 +140,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
 
     def look(self, state: tempering.State) -> int | None:
         """Return the next step after which the ladders may be found to agree, if it is known."""
-        if state.strands == 1:
-            return next_look(self.settings, state.step)
-        first = state.warm + SETTLING
-        span = SimpleNamespace(
-            until_agreed=self.settings.until_agreed, every=_span(self.settings, state)
-        )
-        found = next_look(span, max(state.step - first, 0))
-        return None if found is None else first + found
+        return agreeing.look(state, self.settings)
 
     def shared_like(self) -> Census:
         """Return a census."""
@@ -220,7 +209,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
             self.best(state),
             self.evaluations(state),
             draws=found,
-            doubts=tuple(doubts(state, records, self.problem, self.settings)),
+            doubts=tuple(agreeing.doubts(state, records, self.problem, self.settings)),
             log_evidence=evidence,
         )
 
@@ -229,11 +218,11 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         settings = self.settings
         if state.step >= settings.steps:
             return "steps"
-        if not (settings.until_agreed and _looking(state, len(records), settings)):
+        if not (settings.until_agreed and agreeing.looking(state, len(records), settings)):
             return None
-        if _early_doubts(state, self.problem, settings):
+        if agreeing.early_doubts(state, self.problem, settings):
             return None
-        return None if _late_doubts(state, records, self.problem, settings) else AGREED
+        return None if agreeing.late_doubts(state, records, self.problem, settings) else AGREED
 
     def steps(self, state: tempering.State) -> int:
         """Return how many steps there are, at most."""
@@ -247,7 +236,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         target, strands = self.problem.target(), state.strands
         cold = np.arange(state.ladders) * self.settings.rungs * strands
         score = target.score(state.chains.rows(cold))
-        best = _of_ladders(target.score(state.best), state)
+        best = agreeing.of_ladders(target.score(state.best), state)
         return Row(score, best, state.temperatures[::strands, 0], accepted)
 
     def best(self, state: tempering.State) -> Found:
@@ -268,7 +257,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         """Return the samples of a step, once the warm-up is over: the ladders' in turn."""
         if state.warm < 0 or (state.step == state.warm and not state.common):
             return None
-        if state.strands > 1 and state.step <= state.warm + SETTLING:
+        if state.strands > 1 and state.step <= state.warm + agreeing.SETTLING:
             return None
         if state.drawn.size:
             return state.drawn
@@ -293,7 +282,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
             "copies": state.strands,
             "best_likelihoods": [
                 value if np.isfinite(value) else None
-                for value in _of_ladders(state.best.log_likelihood, state).tolist()
+                for value in agreeing.of_ladders(state.best.log_likelihood, state).tolist()
             ],
         }
 
@@ -325,92 +314,6 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         )
 
 
-def doubts(
-    state: tempering.State, records: Records, problem: Problem, settings: Tempering
-) -> list[str]:
-    """Return, in words, what speaks against trusting the result."""
-    if not len(records):
-        return ["the warm-up did not end: give more steps"]
-    early = _early_doubts(state, problem, settings)
-    return early + _late_doubts(state, records, problem, settings)
-
-
-def _early_doubts(state: tempering.State, problem: Problem, settings: Tempering) -> list[str]:
-    """Return what the state alone tells."""
-    found = []
-    if settings.ladders < 2:
-        found.append("there is one ladder only, so nothing can be compared")
-    if np.isneginf(state.best.log_likelihood).all():
-        found.append(
-            "no machine met can have produced the demonstrations: give the expert a finite alpha, "
-            "or a lapse above 0"
-        )
-    gap = adapting.apart(_of_ladders(problem.target().score(state.best), state))
-    if gap > adapting.same_score(problem.target()):
-        found.append(f"the ladders' best machines differ by {gap:.2f} nats")
-    searched = bool((state.alone >= problem.target().score(state.best).max() - SAME_MODE).all())
-    trips = int(state.trips.reshape(state.ladders, -1).sum(axis=1).min())
-    if settings.rungs > 1 and trips < settings.trips and not searched:
-        found.append(
-            f"a ladder made {trips} round trips from hot to cold, fewer than {settings.trips}"
-        )
-    return found
-
-
-def _late_doubts(
-    state: tempering.State, records: Records, problem: Problem, settings: Tempering
-) -> list[str]:
-    """Return what all the samples tell: that takes a while, and is asked for last."""
-    found = []
-    ladders = settings.ladders
-    chains = taped.in_order(records, ladders * state.strands)
-    codes = taped.coded(chains, problem).reshape(ladders, -1)
-    apart = diagnostics.disagreement(codes) if ladders > 1 else 0.0
-    if apart > diagnostics.MOST_ERRORS:
-        found.append(f"the ladders' frequencies of a machine are {apart:.1f} errors apart")
-    error = functionals.largest_error(codes, chains.machines, ladders)
-    if error > settings.precision:
-        found.append(
-            f"a probability that is reported has an error of {error:.3f}, more than "
-            f"{settings.precision:g}: give more steps"
-        )
-    return found
-
-
-def _of_ladders(values: Floats, state: tempering.State) -> Floats:
-    """Return float64[ladders]: the largest value of each ladder's copies."""
-    return np.asarray(values.reshape(state.ladders, -1).max(axis=1))
-
-
 def _rows(ladders: Ints, strands: int) -> Ints:
     """Return int64[...], the rows of the copies of some ladders."""
     return np.asarray((ladders[:, None] * strands + np.arange(strands)).reshape(-1))
-
-
-def _span(settings: Tempering, state: tempering.State) -> int:
-    """Return the steps in which all copies of a ladder make `every` steps together."""
-    return max(settings.every // state.strands, 1)
-
-
-def _looking(state: tempering.State, kept: int, settings: Tempering) -> bool:
-    """Return whether to look now if the ladders agree."""
-    if state.strands == 1:
-        return _due(state.step, kept, settings.every)
-    made = state.step - state.warm - SETTLING
-    return made > 0 and _due(made, kept, _span(settings, state))
-
-
-def _due(step: int, kept: int, every: int) -> bool:
-    """Return whether to look if the ladders agree: after 1, 2, 3, 4, 6, 8, 12, 16, ... spans."""
-    spans, rest = divmod(step, every)
-    unit = 1 << max(spans.bit_length() - 2, 0)
-    return rest == 0 and kept >= every and spans % unit == 0
-
-
-def next_look(settings: Any, step: int) -> int | None:
-    """Return the next step after which tempering may end by itself, if it may: see `ended`."""
-    if not getattr(settings, "until_agreed", False):
-        return None
-    spans = step // settings.every + 1
-    unit = 1 << max(spans.bit_length() - 2, 0)
-    return int(-(-spans // unit) * unit * settings.every)

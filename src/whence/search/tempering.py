@@ -180,9 +180,10 @@ def sought(rngs: list[np.random.Generator], state: State, target: Target, seeker
     if state.warm >= 0 or state.seeking.heard:
         return state
     rungs = state.temperatures.shape[1]
-    for place in state.seeking.turning(state.common):
-        seeking, found = seeker.step(rngs[place], state.seeking, place)
-        state = replace(state, seeking=seeking)
+    places = state.seeking.turning(state.common)
+    seeking, every = seeker.step(rngs, state.seeking, places)
+    state = replace(state, seeking=seeking)
+    for place, found in zip(places, every, strict=True):
         if found is not None and target.score(found)[0] > target.score(state.best)[place]:
             state = started(state, target, found, np.array([place * rungs]))
     return state

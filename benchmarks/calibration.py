@@ -4,7 +4,7 @@ Each repetition draws a machine from the prior and a few demonstrations of its e
 stochastic world, infers, and asks for one event at random: that a label sequence pays a certain
 total. Over all repetitions, events said to have probability p must happen with frequency p.
 
-    python benchmarks/calibration.py [--repetitions 300] [--first 0]
+    python benchmarks/calibration.py [--repetitions 300] [--first 0] [--workers 4]
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 import numpy as np
 from scipy import stats
 
+import over_seeds
 import whence
 from whence import Expert, LabeledMDP, Prior, RewardMachine, Tempering
 
@@ -74,15 +75,20 @@ def chi_square(stated: np.ndarray, happened: np.ndarray) -> tuple[float, float, 
     return total, float(stats.chi2.sf(total, used)), table
 
 
+def repeated(seed: int) -> tuple[float, bool]:
+    """Return one repetition in the small world, wherever it is made."""
+    return repetition(small_world(), seed)
+
+
 def main() -> None:
     """Print the table of reliability and the test."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--repetitions", type=int, default=300)
     parser.add_argument("--first", type=int, default=0)
+    over_seeds.add_option(parser)
     chosen = parser.parse_args()
-    mdp = small_world()
     seeds = range(chosen.first, chosen.first + chosen.repetitions)
-    pairs = np.array([repetition(mdp, seed) for seed in seeds], dtype=np.float64)
+    pairs = np.array(over_seeds.done(repeated, seeds, chosen.workers), dtype=np.float64)
     statistic, p_value, table = chi_square(pairs[:, 0], pairs[:, 1])
     print("stated from, to, events, expected, happened")
     for row in table:

@@ -1,15 +1,14 @@
-"""The same run on threads, on a process pool and on a Dask cluster of real processes.
+"""The same run on threads, on a process pool and on a Dask cluster of three real processes.
 
 `same`: coffee, multi coffee with 1 to 5 states, and exhaustive coffee, byte for byte.
-`kill`: runs of which a worker is killed at a random moment, one whose scheduler is killed, and
-one whose client is killed and that goes on with other workers.
+`kill`: runs on a Dask cluster of which a worker is killed at a random moment, one with a worker
+that stands still, one whose scheduler is killed, and one whose client is killed and that goes on
+with other workers.
 `sweep`: forty inferences, killed and gone on with twice.
-`overhead`: processor seconds and bytes a unit, one worker beside none.
 
-    python benchmarks/cluster.py same --steps 1000
-    python benchmarks/cluster.py kill --runs 20
-    python benchmarks/cluster.py sweep
-    python benchmarks/cluster.py overhead
+    PYTHONPATH=tests python benchmarks/cluster.py same
+    PYTHONPATH=tests python benchmarks/cluster.py kill --runs 20
+    PYTHONPATH=tests python benchmarks/cluster.py sweep -o sweep
 """
 
 from __future__ import annotations
@@ -18,24 +17,22 @@ import argparse
 import hashlib
 import os
 import random
-import resource
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import whence
+from support.dask_cluster import Cluster, clustered
 from whence.errors import WorkerError
-from whence.runs.workers import LocalWorkers, opened
+from whence.runs.workers import opened
 
-PORT = 18_786
 FILES = ("best.json", "draws.npz", "trace.npz")
+WORKERS = 3
 
 
 def problem(name: str, episodes: int | None = None) -> tuple[Any, Any, Any]:
@@ -56,139 +53,131 @@ def digest(folder: Path) -> str:
     return found.hexdigest()[:16]
 
 
-class Cluster:
-    """A Dask scheduler and workers, each a process of this machine."""
-
-    def __init__(self, count: int, port: int) -> None:
-        self.address = f"tcp://127.0.0.1:{port}"
-        self.scheduler = self._start(
-            "dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"
-        )
-        self.workers = [self.worker() for _ in range(count)]
-
-    def worker(self) -> subprocess.Popen[bytes]:
-        """Start a worker."""
-        return self._start(
-            "dask_worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard",
-            "--memory-limit", "0", "--local-directory", tempfile.mkdtemp(),
-        )  # fmt: skip
-
-    def close(self) -> None:
-        """End all of them."""
-        for process in (*self.workers, self.scheduler):
-            process.kill()
-            process.wait()
-
-    def _start(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", f"distributed.cli.{module}", *arguments]
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+RUNS: dict[str, tuple[str, dict[str, Any]]] = {
+    "coffee": ("coffee", {"states": 3}),
+    "multi-coffee": ("multi_coffee", {"states": (1, 5)}),
+    "exhaustive": ("coffee", {"states": (1, 3), "method": "exhaustive"}),
+}
 
 
-@contextmanager
-def clustered(count: int, port: int) -> Iterator[Cluster]:
-    """Open a cluster."""
-    found = Cluster(count, port)
-    try:
-        time.sleep(2)
-        yield found
-    finally:
-        found.close()
-
-
-def same(steps: int) -> None:
-    """Print a hash of each run, by who made it."""
-    runs = {
-        "coffee": ("coffee", {"states": 3, "steps": steps}),
-        "multi coffee, 1 to 5 states": ("multi_coffee", {"states": (1, 5), "steps": steps}),
-        "coffee, every machine of 1 or 2 states": (
-            "coffee", {"states": (1, 2), "method": "exhaustive",
-                       "settings": whence.Exhaustive(batch=512)},
-        ),
-    }  # fmt: skip
-    with clustered(3, PORT) as cluster, opened(2) as pool, opened(cluster.address) as dask:
-        for name, (world, said) in runs.items():
+def same(place: Path, names: list[str], whose: list[str]) -> None:
+    """Print a hash of each run, by who made it; all but the third are whole default runs."""
+    with (
+        clustered(place / "cluster", WORKERS) as cluster,
+        opened(2) as pool,
+        opened(cluster.address) as dask,
+    ):
+        dask.client.wait_for_workers(WORKERS, timeout=60)
+        executors = {"1 thread": None, "2 threads": None, "2 processes": pool, "Dask": dask}
+        for name in names or list(RUNS):
+            world, said = RUNS[name]
             given, mdp, demos = problem(world)
             common = {"expert": given.expert, "rewards": given.rewards, "seed": 1} | said
-            for who, executor, threads in (
-                ("1 thread", None, 1), ("2 threads", None, 2), ("2 processes", pool, 1),
-                ("3 Dask workers", dask, 1),
-            ):  # fmt: skip
-                with tempfile.TemporaryDirectory() as place:
-                    folder = Path(place) / "run"
-                    run = whence.infer(
-                        mdp, demos, **common, executor=executor, threads=threads, folder=folder
-                    )
-                    print(f"{name}: {who}: {run.steps} steps, {digest(folder)}", flush=True)
+            for who in whose or list(executors):
+                folder = place / f"{name} {who}"
+                threads = 2 if who == "2 threads" else 1
+                run = whence.infer(
+                    mdp, demos, **common, executor=executors[who], threads=threads, folder=folder
+                )
+                print(
+                    f"{name}: {who}: {run.method}, {run.steps} steps, {run.stopped}, "
+                    f"{run.seconds:.1f} s, {digest(folder)}", flush=True,
+                )  # fmt: skip
 
 
 def small(folder: Path, executor: Any, on_event: Any = None) -> Any:
-    """Make a run of a few seconds."""
+    """Make a run of a few seconds, with a ladder for each worker."""
     given, mdp, demos = problem("coffee", 20)
+    settings = whence.Tempering(ladders=WORKERS, steps=1_500, warm_up=200, until_agreed=False)
     return whence.infer(
         mdp, demos, states=3, expert=given.expert, seed=3, threads=1, folder=folder,
-        executor=executor, on_event=on_event, settings=whence.Tempering(
-            steps=2_000, warm_up=200, until_agreed=True), checkpoint=1.0,
+        executor=executor, on_event=on_event, checkpoint=0.5, settings=settings,
     )  # fmt: skip
 
 
-def kill(count: int) -> None:
+def kill(place: Path, count: int) -> None:
     """Kill workers, a scheduler and a client at random moments."""
     lots = random.Random(0)
-    with tempfile.TemporaryDirectory() as place:
-        whole = Path(place) / "whole"
-        began = time.perf_counter()
-        small(whole, None)
-        took, expected = time.perf_counter() - began, digest(whole)
-        print(f"unbroken: {expected}, {took:.1f} s", flush=True)
-        hit = good = number = 0
-        with opened(2) as pool:
-            while hit < count and number < 5 * count:
-                number += 1
-                killed, same_bytes, took = _killed(Path(place), pool, lots, took, number, expected)
-                hit += killed
-                good += killed and same_bytes
-        print(f"a worker of a pool killed: {good} of {hit} the same bytes", flush=True)
-        _without_scheduler(Path(place), expected)
-        _without_client(Path(place), expected)
+    small(place / "first", None)  # kernels are loaded
+    whole = small(place / "whole", None)
+    expected = digest(place / "whole")
+    print(f"unbroken, in one process: {expected}, {whole.seconds:.1f} s", flush=True)
+    good = busy = 0
+    with clustered(place / "cluster", WORKERS) as cluster:
+        took = whole.seconds
+        for number in range(count):
+            equal, had_work, took = _killed(place, cluster, lots, took, number, expected)
+            good += equal
+            busy += had_work
+        print(f"a worker killed: {good} of {count} the same bytes, {busy} with a unit in hand")
+        _standing_still(place, cluster, expected)
+    _without_scheduler(place, expected)
+    _without_client(place, expected)
 
 
 def _killed(
-    place: Path, pool: LocalWorkers, lots: random.Random, took: float, number: int, expected: str
+    place: Path, cluster: Cluster, lots: random.Random, took: float, number: int, expected: str
 ) -> tuple[bool, bool, float]:
-    """Kill a worker of a pool at a random moment of a run, if it takes as long as the last."""
-    after = lots.uniform(0.0, took)
-    victims: list[int] = []
-
-    def shoot() -> None:
-        alive = list((pool._pool._processes or {}).values())
-        if alive:
-            victims.append(lots.choice(alive).pid or 0)
-            os.kill(victims[0], signal.SIGKILL)
-
-    timer = threading.Timer(after, shoot)
-    timer.start()
+    """Kill a worker at a random moment of a run, if it takes as long as the last one."""
+    after, victim = lots.uniform(0.0, took), lots.randrange(WORKERS)
     told: list[Any] = []
-    run = small(place / f"killed-{number}", pool, told.append)
-    timer.cancel()
-    same_bytes = digest(place / f"killed-{number}") == expected
-    mended = len(told[-1].details["mended"])
+    dead, working = threading.Event(), 0
+    with opened(cluster.address) as dask:
+        dask.client.wait_for_workers(WORKERS, timeout=60)
+        named = dict(dask.client.run(os.getpid))
+        address = next(who for who, pid in named.items() if pid == cluster.workers[victim].pid)
+
+        def shoot() -> None:
+            nonlocal working
+            working = len(dask.client.processing().get(address, ()))
+            os.kill(cluster.workers[victim].pid, signal.SIGKILL)
+            dead.set()
+
+        timer = threading.Timer(after, shoot)
+        timer.start()
+        run = small(place / f"killed-{number}", dask, told.append)
+        hit = dead.is_set()
+        dead.wait()
+        cluster.workers[victim].wait()
+        cluster.workers[victim] = cluster.worker()
+    equal = digest(place / f"killed-{number}") == expected
     print(
-        f"{number}: killed {victims} after {after:.1f} s, {mended} units sent again, "
-        f"{run.seconds:.1f} s, {'the same' if same_bytes else 'OTHER BYTES'}",
+        f"{number}: worker {victim} killed after {after:.1f} s with {working} units in hand"
+        f"{'' if hit else ', after the run'}, {run.seconds:.1f} s, noted "
+        f"{len(told[-1].details['mended'])}, {'the same' if equal else 'OTHER BYTES'}",
         flush=True,
     )
-    return bool(victims), same_bytes, run.seconds
+    return equal, bool(working and hit), run.seconds
+
+
+def _standing_still(place: Path, cluster: Cluster, expected: str) -> None:
+    """Stop a worker without ending it: whoever waits for it must give its work to others."""
+    folder, told = place / "slow", []
+    victim = cluster.workers[0].pid
+    with opened(cluster.address) as dask:
+        dask.client.wait_for_workers(WORKERS, timeout=60)
+
+        def stop(event: Any) -> None:
+            told.append(event)
+            if event.step > 200:
+                os.kill(victim, signal.SIGSTOP)
+
+        run = small(folder, dask, stop)
+        os.kill(victim, signal.SIGCONT)
+    print(
+        f"a worker that stands still: {digest(folder) == expected}, {run.seconds:.1f} s, "
+        f"{told[-1].details['mended']}", flush=True,
+    )  # fmt: skip
 
 
 def _without_scheduler(place: Path, expected: str) -> None:
     """Kill the scheduler, and go on without it."""
     folder = place / "scheduler"
-    with clustered(2, PORT + 1) as cluster, opened(cluster.address) as dask:
-        timer = threading.Timer(0.0, cluster.scheduler.kill)
+    with clustered(place / "second", WORKERS) as cluster, opened(cluster.address) as dask:
 
         def shoot(event: Any) -> None:
-            if event.details.get("workers") and not timer.finished.is_set():
-                timer.run()
+            if event.step > 400:
+                cluster.scheduler.kill()
 
         try:
             small(folder, dask, shoot)
@@ -200,28 +189,25 @@ def _without_scheduler(place: Path, expected: str) -> None:
 
 
 def _without_client(place: Path, expected: str) -> None:
-    """Kill a client, and go on with other workers."""
+    """Kill a client, and go on with the workers of another scheduler."""
     folder = place / "client"
-    code = (
-        "import sys; from pathlib import Path; sys.path.insert(0, 'benchmarks'); import cluster\n"
-        "from whence.runs.workers import opened\n"
-        "if __name__ == '__main__':\n"
-        "    with opened(2) as pool: cluster.small(Path(sys.argv[1]), pool)\n"
-    )
-    script = place / "client.py"
-    script.write_text(code)
-    client = subprocess.Popen([sys.executable, str(script), str(folder)])
-    while not (folder / "checkpoint.npz").exists():
-        time.sleep(0.2)
-    time.sleep(3)
-    client.kill()
-    client.wait()
-    with opened(1) as other:
-        run = whence.resume(folder, threads=1, executor=other)
+    program = [sys.executable, __file__, "client", "-o", str(folder), "--address"]
+    with clustered(place / "third", WORKERS) as cluster:
+        client = subprocess.Popen([*program, cluster.address])
+        while not (folder / "checkpoint.npz").exists():
+            time.sleep(0.1)
+        time.sleep(random.Random(1).uniform(1.0, 3.0))
+        early = client.poll() is None
+        client.kill()
+        client.wait()
+    begun = whence.load(folder).steps
+    with clustered(place / "fourth", 2) as cluster, opened(cluster.address) as dask:
+        run = whence.resume(folder, threads=1, executor=dask)
     print(
-        f"client killed, gone on with another worker: {digest(folder) == expected}, {run.steps} "
-        "steps", flush=True,
-    )  # fmt: skip
+        f"client killed after {begun} steps, its run {'not ' if early else ''}over; gone on with "
+        f"another scheduler's two workers: {digest(folder) == expected}, {run.steps} steps",
+        flush=True,
+    )
 
 
 PLAN = """
@@ -247,81 +233,58 @@ name = "alpha unknown"
 """
 
 
-def sweep() -> None:
+def sweep(folder: Path) -> None:
     """Kill a sweep of forty inferences twice, and look whether anything was done twice."""
-    with tempfile.TemporaryDirectory() as place:
-        file, folder = Path(place) / "plan.toml", Path(place) / "sweep"
-        file.write_text(PLAN)
-        command = [sys.executable, "-m", "whence", "sweep", str(file), "-o", str(folder)]
-        command += ["--workers", "2", "-q"]
-        rows: dict[str, int] = {}
-        for wanted in (10, 25):
-            process = subprocess.Popen(command)
-            while len(list((folder / "rows").glob("*.json"))) < wanted:
-                time.sleep(0.1)
-            process.kill()
-            process.wait()
-            time.sleep(2)  # its workers end with it
-            done = {path.name: path.stat().st_mtime_ns for path in (folder / "rows").iterdir()}
-            begun = len(list((folder / "runs").iterdir())) - len(done)
-            again = sum(done[name] != at for name, at in rows.items())
-            print(
-                f"killed with {len(done)} done and {begun} begun; {again} done twice", flush=True
-            )
-            rows = done
-        subprocess.run(command, check=True)
-        done = {path.name: path.stat().st_mtime_ns for path in (folder / "rows").iterdir()}
+    file = folder.with_name(f"{folder.name}.toml")
+    file.write_text(PLAN)
+    command = [sys.executable, "-m", "whence", "sweep", str(file), "-o", str(folder)]
+    command += ["--workers", "2", "-q"]
+    rows: dict[str, int] = {}
+    for wanted in (10, 25):
+        process = subprocess.Popen(command)
+        while len(list((folder / "rows").glob("*.json"))) < wanted:
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        time.sleep(2)  # its workers end with it
+        done = _rows(folder)
+        begun = len(list((folder / "runs").iterdir())) - len(done)
         again = sum(done[name] != at for name, at in rows.items())
-        lines = (folder / "table.csv").read_text().splitlines()
-        good = sum(",done," in line for line in lines)
-        print(f"{len(lines) - 1} rows, {good} done, {again} done twice", flush=True)
+        print(f"killed with {len(done)} done and {begun} begun; {again} done twice", flush=True)
+        rows = done
+    subprocess.run(command, check=True)
+    done = _rows(folder)
+    again = sum(done[name] != at for name, at in rows.items())
+    lines = (folder / "table.csv").read_text().splitlines()
+    good = sum(",done," in line for line in lines)
+    print(f"{len(lines) - 1} rows, {good} done, {again} done twice", flush=True)
 
 
-def overhead(steps: int) -> None:
-    """Print processor seconds of a run with one worker beside none, and bytes a unit."""
-    given, mdp, demos = problem("coffee")
-    settings = whence.Tempering(steps=steps, until_agreed=False)
-    common = {"states": 3, "expert": given.expert, "seed": 1, "threads": 1, "settings": settings}
-
-    def seconds() -> float:
-        own = resource.getrusage(resource.RUSAGE_SELF)
-        return own.ru_utime + own.ru_stime
-
-    whence.infer(mdp, demos, **(common | {"settings": whence.Tempering(steps=10)}))
-    began = seconds()
-    whence.infer(mdp, demos, **common)
-    alone = seconds() - began
-    told: list[Any] = []
-    with opened(1) as pool:
-        whence.infer(mdp, demos, executor=pool, on_event=told.append, **common)
-        began, said = seconds(), []
-        whence.infer(mdp, demos, executor=pool, on_event=said.append, **common)
-        client = seconds() - began
-    details = said[-1].details
-    (done,) = details["workers"].values()
-    worker = done["steps"] / done["steps_per_second"]
-    sent = (details["bytes_sent"] + details["bytes_received"]) / done["units"]
-    print(
-        f"alone {alone:.1f} s of processor; with a worker {client:.1f} s here and {worker:.1f} s "
-        f"of its time (not processor time) in {done['units']} units, {sent / 1000:.1f} kB a unit"
-    )
+def _rows(folder: Path) -> dict[str, int]:
+    """Return when each row was written, by name."""
+    return {path.name: path.stat().st_mtime_ns for path in (folder / "rows").glob("*.json")}
 
 
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["same", "kill", "sweep", "overhead"])
+    parser.add_argument("part", choices=["same", "kill", "sweep", "client"])
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--steps", type=int, default=1_000)
+    parser.add_argument("--name", nargs="+", choices=list(RUNS), default=[])
+    parser.add_argument("--who", nargs="+", default=[])
+    parser.add_argument("--address")
+    parser.add_argument("-o", "--output", type=Path)
     said = parser.parse_args()
-    if said.part == "same":
-        same(said.steps)
-    elif said.part == "kill":
-        kill(said.runs)
-    elif said.part == "sweep":
-        sweep()
-    else:
-        overhead(said.steps)
+    with tempfile.TemporaryDirectory() as place:
+        if said.part == "same":
+            same(Path(place), said.name, said.who)
+        elif said.part == "kill":
+            kill(Path(place), said.runs)
+        elif said.part == "sweep":
+            sweep(said.output or Path(place) / "sweep")
+        else:
+            with opened(said.address) as dask:
+                small(said.output, dask)
 
 
 if __name__ == "__main__":

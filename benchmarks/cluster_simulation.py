@@ -1,34 +1,41 @@
 """How far an enumeration scales, on paper: 10 to 10,000 workers from measured unit times.
 
-Measured in this process: what a batch of coffee machines costs a worker, what joining its reply
-costs the client, and the bytes of both messages. Simulated, event by event: a client that sends
-and joins units one after the other, a line of limited width, a scheduler that takes a moment for
-each task, workers of uneven speed that die now and then and take a while to come back, and rounds
-after which all wait for the last unit, with late units sent twice, as `whence.runs.crew` does.
+Measured here: what a batch of coffee machines costs a worker, what joining it costs the client,
+what a task costs client and scheduler (a Dask cluster of two processes), and the bytes of a unit's
+messages. Simulated, event by event: a client that sends and takes back one unit after the other,
+as `whence.runs.crew` does, with units sent ahead, joined in their order and shorter towards the
+end; a line of limited width; workers of uneven speed that die now and then and take a while to
+come back, and whose units others do.
 
-    python benchmarks/cluster_simulation.py [--batches 6] [--svg docs/images/cluster.svg]
+    PYTHONPATH=tests python benchmarks/cluster_simulation.py [--svg docs/images/cluster.svg]
 """
 
 from __future__ import annotations
 
 import argparse
 import heapq
+import tempfile
 import time
+from collections import deque
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 import whence
+from support.dask_cluster import clustered
 from whence.drawing.chart import Line, Panel, panels_svg
 from whence.runs import wire
-from whence.runs.crew import LATE, UNIT_SECONDS
+from whence.runs.crew import IN_HAND, LONGEST_SECONDS, TASKS_PER_SECOND, UNIT_SECONDS
+from whence.runs.workers import opened
 from whence.search.batches import NOTHING
-from whence.search.exhaustive import AHEAD, ExactEnumeration
+from whence.search.exhaustive import AHEAD, SHORTEST, ExactEnumeration
 from whence.search.method import Part
 
 WORKERS = (10, 30, 100, 300, 1_000, 3_000, 10_000)
 PRICE = 0.04  # dollars for an hour of a core, of the order of what clouds ask for
+TASKS = 300  # that a Dask cluster is given to see what one costs
+EACH = 20  # whole units of each worker in a simulated run
 
 
 @dataclass(frozen=True)
@@ -38,12 +45,10 @@ class Costs:
     Attributes:
         batch: seconds of a worker for a batch.
         machines: of a batch.
-        join: seconds of the client for a batch's reply.
-        send: seconds of the client for a unit's message.
+        join: seconds of the client for a batch of a unit that came back.
+        task: seconds of client and scheduler for a unit, there and back.
         sent: bytes of a unit's message.
-        received: bytes of a batch's reply.
-        batches: of a unit.
-        task: seconds that a scheduler takes for a task.
+        received: bytes of a batch in a unit's reply.
         width: bytes a second between client and workers.
         spread: deviation of the log of a worker's speed.
         deaths: of a worker, an hour.
@@ -53,11 +58,9 @@ class Costs:
     batch: float
     machines: int
     join: float
-    send: float
+    task: float
     sent: int
     received: int
-    batches: int = 1
-    task: float = 1e-3
     width: float = 1.25e8
     spread: float = 0.1
     deaths: float = 0.02
@@ -77,83 +80,143 @@ def measured(batches: int) -> Costs:
     state = method.init(rng)
     bare = replace(state, kept=NOTHING)
     method.carried(rng, Part("first", (), bare, None, 1))
-    began = time.process_time()
-    done = method.carried(rng, Part("unit", (), bare, None, batches))
-    worked = time.process_time() - began
-    began = time.process_time()
-    message = wire.packed("state", bare)
-    sending = time.process_time() - began
-    data = wire.reply_of(done)
-    began = time.process_time()
     part = Part("unit", (), bare, None, batches)
+    began = time.process_time()
+    done = method.carried(rng, part)
+    worked = time.process_time() - began
+    message, data = wire.packed("state", bare), wire.reply_of(done)
+    began = time.process_time()
     state, _, _ = method.met(state, [wire.carried_of(method, part, data)])
     joining = time.process_time() - began
-    machines = state.position // batches
     return Costs(
-        worked / batches, machines, joining / batches, sending, len(message), len(data) // batches
-    )
+        worked / batches, state.position // batches, joining / batches, _task(len(message)),
+        len(message), len(data) // batches,
+    )  # fmt: skip
 
 
-def simulated(costs: Costs, workers: int, rounds: int, seed: int) -> float:
-    """Return the share of the workers' time that is spent on batches."""
-    rng = np.random.default_rng(seed)
-    costs = replace(costs, batches=max(1, int(UNIT_SECONDS / costs.batch)))
-    speed = np.exp(rng.normal(0, costs.spread, workers))
-    usual = costs.batches * costs.batch
-    clock = useful = 0.0
-    for _ in range(rounds):
-        units = AHEAD * workers
-        line = client = clock
-        free = [(clock, worker) for worker in range(workers)]
-        heapq.heapify(free)
-        ends = np.empty(units)
-        for unit in range(units):
-            client += costs.send + costs.task
-            line = max(line, client) + costs.sent / costs.width
-            at, worker = heapq.heappop(free)
-            begins = max(at, line)
-            takes = usual * speed[worker]
-            takes = min(takes, LATE * usual + usual)
-            died = rng.exponential(3600 / costs.deaths) if costs.deaths else np.inf
-            ends[unit] = begins + takes
-            idle = ends[unit]
-            if died < takes:  # another worker does the unit; this one comes back later
-                ends[unit] += died
-                idle = max(ends[unit], begins + died + costs.rebirth)
-            useful += usual
-            heapq.heappush(free, (idle, worker))
-        for end in np.sort(ends):
-            came = max(end, line) + costs.received * costs.batches / costs.width
-            line = came
-            client = max(client, came) + costs.join * costs.batches
-        clock = client
-    return useful / (clock * workers)
+def _task(size: int) -> float:
+    """Return the processor seconds that client and scheduler take for a task that does nothing."""
+    with (
+        tempfile.TemporaryDirectory() as place,
+        clustered(Path(place), 2) as cluster,
+        opened(cluster.address) as dask,
+    ):
+        scheduler = cluster.scheduler.pid
+        dask.submit_named("first", len, b"x").result()
+        began = time.process_time() + _processor_seconds(scheduler)
+        futures = [dask.submit_named(f"{n}", len, b"x" * size) for n in range(TASKS)]
+        for future in futures:
+            future.result()
+        return (time.process_time() + _processor_seconds(scheduler) - began) / TASKS
+
+
+def _processor_seconds(process: int) -> float:
+    """Return the processor seconds of a process, as Linux counts them."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+class Simulated:
+    """A run of an enumeration on paper."""
+
+    def __init__(self, costs: Costs, workers: int, seed: int) -> None:
+        self.costs, self.workers = costs, workers
+        self.rng = np.random.default_rng(seed)
+        self.speed = np.exp(self.rng.normal(0, costs.spread, workers))
+        seconds = min(max(UNIT_SECONDS, workers / TASKS_PER_SECOND), LONGEST_SECONDS)
+        self.whole = max(1, int(seconds / costs.batch))
+        self.total = EACH * workers * self.whole
+        self.planned = self.joined = 0
+        self.client = self.line = 0.0
+        self.free = list(range(workers))
+        self.queue: deque[tuple[int, int]] = deque()  # number and batches of units sent, not begun
+        self.sizes: list[int] = []
+        self.back: set[int] = set()
+        self.events: list[tuple[float, int, int, int]] = []  # when, unit or -1, worker, batches
+
+    def efficiency(self) -> float:
+        """Return the share of the workers' time that is spent on batches."""
+        self._send(0.0, out=0)
+        out = len(self.sizes)
+        while self.events:
+            now, unit, worker, batches = heapq.heappop(self.events)
+            self.free.append(worker)
+            if unit >= 0:
+                out -= 1
+                self.line = max(self.line, now) + batches * self.costs.received / self.costs.width
+                self.client = max(self.client, self.line)
+                self.back.add(unit)
+                self._join()
+                before = len(self.sizes)
+                self._send(now, out)
+                out += len(self.sizes) - before
+            self._begin(now)
+        return self.total * self.costs.batch / (self.client * float((1 / self.speed).sum()))
+
+    def _join(self) -> None:
+        """Join what is next in order."""
+        while self.joined in self.back:
+            self.client += self.sizes[self.joined] * self.costs.join
+            self.back.discard(self.joined)
+            self.joined += 1
+
+    def _send(self, now: float, out: int) -> None:
+        """Send as many units as may be under way."""
+        while (
+            self.planned < self.total
+            and out < IN_HAND * self.workers
+            and len(self.sizes) - self.joined < AHEAD * self.workers
+        ):
+            left = self.total - self.planned
+            size = min(self.whole, -(-left // (2 * self.workers)))
+            size = min(max(size, -(-self.whole // SHORTEST)), left)
+            self.client = max(self.client, now) + self.costs.task
+            self.line = max(self.line, self.client) + self.costs.sent / self.costs.width
+            self.queue.append((len(self.sizes), size))
+            self.sizes.append(size)
+            self.planned += size
+            out += 1
+        self._begin(now)
+
+    def _begin(self, now: float) -> None:
+        """Let free workers take what was sent."""
+        while self.free and self.queue:
+            unit, size = self.queue.popleft()
+            worker = self.free.pop()
+            takes = size * self.costs.batch * self.speed[worker]
+            begins = max(now, self.line)
+            dies = self.rng.exponential(3600 / self.costs.deaths) if self.costs.deaths else np.inf
+            if dies < takes:  # another worker does the unit; this one comes back later
+                self.queue.appendleft((unit, size))
+                heapq.heappush(self.events, (begins + dies + self.costs.rebirth, -1, worker, 0))
+                continue
+            heapq.heappush(self.events, (begins + takes, unit, worker, size))
 
 
 def main() -> None:
     """Print what was measured, and what follows."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--batches", type=int, default=6)
+    parser.add_argument("--batches", type=int, default=12)
     parser.add_argument("--svg")
     said = parser.parse_args()
     costs = measured(said.batches)
     print(
         f"a batch of {costs.machines:,} machines: {costs.batch:.2f} s of a worker, "
         f"{costs.join * 1e3:.2f} ms to join, {costs.received} bytes back; a unit is "
-        f"{UNIT_SECONDS / costs.batch:.0f} batches, {costs.send * 1e3:.1f} ms and "
-        f"{costs.sent / 1e3:.1f} kB to send"
+        f"{UNIT_SECONDS / costs.batch:.0f} batches or more, {costs.task * 1e3:.1f} ms of client "
+        f"and scheduler, {costs.sent / 1e3:.1f} kB to send"
     )
     kinds = {
         "as it is": costs,
-        "free joins": replace(costs, join=0.0),
+        "free tasks and joins": replace(costs, join=0.0, task=0.0),
         "a death an hour": replace(costs, deaths=1.0),
     }
     found: dict[str, list[float]] = {name: [] for name in kinds}
     for workers in WORKERS:
         for name, each in kinds.items():
-            found[name].append(simulated(each, workers, rounds=2, seed=workers))
+            found[name].append(Simulated(each, workers, workers).efficiency())
         shares = ", ".join(f"{name} {values[-1]:.0%}" for name, values in found.items())
-        print(f"{workers:,} workers: {shares}")
+        print(f"{workers:,} workers: {shares}", flush=True)
     hours = 1e12 / costs.machines * costs.batch / 3600
     print(f"10^12 machines: {hours:,.0f} core hours, {hours * PRICE:,.0f} dollars at {PRICE}")
     for workers, share in zip(WORKERS, found["as it is"], strict=True):
@@ -168,7 +231,6 @@ def draw(path: str, found: dict[str, list[float]]) -> None:
     lines = [
         Line(name, tuple((n, n * share) for n, share in zip(WORKERS, shares, strict=True)))
         for name, shares in found.items()
-        if name in ("as it is", "free joins")
     ]
     panel = Panel("An enumeration", "workers", "times one worker", (*lines, ideal))
     Path(path).write_text(panels_svg([panel], "How far an enumeration scales"), encoding="utf-8")

@@ -5,7 +5,7 @@ world, scores every machine, and asks the task for every fact that is stated. Of
 a probability from 50 to 70%, from 70 to 90%, from 90 to 99% and above, as many must be true as
 that. The control is an overconfident twin: what it states with odds o it states with odds o^3.
 
-    python benchmarks/fact_calibration.py [--repetitions 100] [--first 0]
+    python benchmarks/fact_calibration.py [--repetitions 100] [--first 0] [--workers 4]
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import itertools
 
 import numpy as np
 
+import over_seeds
 import whence
 from whence import Expert, LabeledMDP, Prior, RewardMachine
 from whence.analysis.plans import Plans
@@ -26,8 +27,11 @@ MAP = "slip: 0.1\nlabels: a b c\nstarts: S\nmap:\na..b\n....\n.S.c\n"
 FAR = 2.6  # errors: one true calibration in a hundred is further off
 
 
-def repetition(mdp: LabeledMDP, seed: int) -> tuple[list[tuple[str, float, bool]], bool]:
-    """Return the kind, probability and truth of each fact, and whether a route was sure."""
+def repetition(mdp: LabeledMDP, seed: int) -> tuple[list[tuple[str, float, bool]], bool, bool]:
+    """Return each fact's kind, probability and truth; whether there was a sentence, and a route.
+
+    Facts are those that the run tells: what the demonstrations hardly put to the test is not.
+    """
     rng = np.random.default_rng((2718, seed))
     tables = Prior().sample(rng, STATES, len(mdp.alphabet), LEVELS, 1)
     truth = RewardMachine(mdp.alphabet, tables[0][0], tables[1][0])
@@ -37,14 +41,14 @@ def repetition(mdp: LabeledMDP, seed: int) -> tuple[list[tuple[str, float, bool]
     run = whence.infer(
         mdp, demos, states=STATES, rewards=LEVELS, expert=EXPERT, method="exhaustive"
     )
-    assert run.posterior is not None
-    answer = run.posterior.answer
+    answer = run.found
+    assert answer is not None
     plans = Plans.of([mdp], mdp.alphabet, [truth], [EXPERT.discount])
     facts = [
         (stated.claim.kind, min(1.0, stated.probability), bool(holds[0]))
         for stated, holds in zip(answer.told, answer.truth(plans), strict=True)
     ]
-    return facts, any(stated.claim.kind == "route" for stated in answer.sure)
+    return facts, bool(answer.sure), any(each.claim.kind == "route" for each in answer.sure)
 
 
 def judged(stated: np.ndarray, true: np.ndarray, run: np.ndarray) -> bool:
@@ -70,22 +74,32 @@ def judged(stated: np.ndarray, true: np.ndarray, run: np.ndarray) -> bool:
     return off
 
 
+def repeated(seed: int) -> tuple[list[tuple[str, float, bool]], bool, bool]:
+    """Return one repetition, wherever it is made."""
+    return repetition(LabeledMDP.from_map(MAP, source="map"), seed)
+
+
 def main() -> None:
     """Draw tasks, infer, count."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=100)
     parser.add_argument("--first", type=int, default=0)
+    over_seeds.add_option(parser)
     given = parser.parse_args()
-    mdp = LabeledMDP.from_map(MAP, source="map")
-    rows, sure = [], 0
-    for seed in range(given.first, given.first + given.repetitions):
-        facts, headline = repetition(mdp, seed)
+    rows, sentences, sure = [], 0, 0
+    seeds = range(given.first, given.first + given.repetitions)
+    found = over_seeds.done(repeated, seeds, given.workers)
+    for seed, (facts, sentence, route) in zip(seeds, found, strict=True):
         rows += [(kind, p, ok, seed - given.first) for kind, p, ok in facts]
-        sure += headline
+        sentences += sentence
+        sure += route
     stated = np.array([p for _, p, _, _ in rows])
     true = np.array([float(ok) for _, _, ok, _ in rows])
     run = np.array([at for *_, at in rows])
-    print(f"{given.repetitions} tasks, {len(rows)} facts; a route in the sentence: {sure}")
+    print(
+        f"{given.repetitions} tasks, {len(rows)} facts; a sentence that is sure: "
+        f"{sentences}, with a route: {sure}"
+    )
     for kind in ("route", "ends", "avoids", "pays"):
         part = np.array([each[0] == kind for each in rows])
         if part.any():

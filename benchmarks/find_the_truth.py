@@ -5,6 +5,7 @@ climbed by the best single change of an entry until none helps), evaluations and
 recharge also what the best machine pays on `w r` and `w t r`.
 
     python benchmarks/find_the_truth.py [--worlds coffee,recharge] [--seeds 20] [--unknown]
+                                        [--workers 4]
 
 With `--unknown`, only the number of states and the reward levels are said; then the question is
 whether the best machine is the same in the world as when everything is said.
@@ -15,9 +16,11 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+from functools import partial
 
 import numpy as np
 
+import over_seeds
 import whence
 from whence import Expert, Posterior, RewardMachine, Run
 from whence.model.canonical import valid
@@ -75,19 +78,24 @@ def _unknown(
     return {"same_as_told": same, "alpha": alpha, "expert": str(run.expert)}
 
 
+def told(name: str, seed: int, unknown: bool) -> dict[str, object]:
+    """Return what a demonstration set gives, and print it."""
+    row = measured(BUILT_IN[name](None), seed, unknown)
+    print(json.dumps(row), flush=True)
+    return row
+
+
 def main() -> None:
     """Print a line for each demonstration set, and a summary for each world."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--worlds", default=",".join(BUILT_IN))
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--unknown", action="store_true")
+    over_seeds.add_option(parser)
     chosen = parser.parse_args()
     for name in chosen.worlds.split(","):
-        world = BUILT_IN[name](None)
-        rows = []
-        for seed in range(chosen.seeds):
-            rows.append(measured(world, seed, chosen.unknown))
-            print(json.dumps(rows[-1]), flush=True)
+        one = partial(told, name, unknown=chosen.unknown)
+        rows = over_seeds.done(one, range(chosen.seeds), chosen.workers)
         seconds = [float(str(row["seconds"])) for row in rows]
         scored = [int(str(row["evaluations"])) for row in rows]
         print(

@@ -23,6 +23,7 @@ from pathlib import Path
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\r")
 LEFT = re.compile(r"(?:looks in|at most) (?:(\d+):)?(\d+):(\d\d) (?:whether|left)")
 TELLING = re.compile(r"inferring|compiling|\.\.\.|ready|known")
+OVER = re.compile(r"working out what is known|inferred; going on")
 Said = list[tuple[float, str]]
 
 
@@ -54,9 +55,7 @@ def standing(said: Said, moment: float) -> str:
     """Return the last line that was said by then."""
     text = "".join(part for second, part in said if second <= moment)
     lines = [line.strip() for line in ESCAPE.sub("\n", text).splitlines() if line.strip()]
-    telling = [
-        line for line in lines if re.search(r"inferring|compiling|\.\.\.|ready|known", line)
-    ]
+    telling = [line for line in lines if TELLING.search(line)]
     return (telling or lines or ["(nothing)"])[-1][:150]
 
 
@@ -67,13 +66,19 @@ def silence(said: Said, took: float) -> float:
 
 
 def worst_claim(said: Said, took: float) -> float:
-    """Return the largest ratio of a time said to be left, after ten seconds, to what it took."""
+    """Return the largest ratio of a time said to be left, after ten seconds, to what it took.
+
+    What is left is that of the inference that goes on: there are three, one after the other.
+    """
+    plain = [(second, ESCAPE.sub("", part)) for second, part in said]
+    ends = [second for second, part in plain if OVER.search(part)] + [took]
     worst = 0.0
-    for second, part in said:
-        for hours, minutes, rest in LEFT.findall(ESCAPE.sub("", part)):
+    for second, part in plain:
+        for hours, minutes, rest in LEFT.findall(part):
             claimed = 3600 * int(hours or 0) + 60 * int(minutes) + int(rest)
             if second > 10:
-                worst = max(worst, claimed / max(took - second, 1.0))
+                end = next(end for end in ends if end >= second)
+                worst = max(worst, claimed / max(end - second, 1.0))
     return worst
 
 

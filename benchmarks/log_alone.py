@@ -4,7 +4,7 @@ For each demonstration set, with the estimated dynamics taken for the truth (bef
 dynamics that the log allows for (after): the probability of the likeliest machine, whether it is
 the task in the true world, how probable the task is, and the facts above 90%, true or false.
 
-    python benchmarks/log_alone.py [--episodes 300,30] [--seeds 20] [--steps 20000]
+    python benchmarks/log_alone.py [--episodes 300,30] [--seeds 20] [--steps 20000] [--workers 4]
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ import argparse
 import json
 import tempfile
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import over_seeds
 import whence
 from whence import Demonstrations, Expert, LabeledMDP, PosteriorSample, RewardMachine
 from whence.analysis.plans import Plans
@@ -33,10 +35,12 @@ def main() -> None:
     parser.add_argument("--episodes", default="300,30")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--steps", type=int)
+    over_seeds.add_option(parser)
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     for episodes in [int(part) for part in chosen.episodes.split(",")]:
-        found = [measured(episodes, seed, chosen.steps) for seed in range(chosen.seeds)]
+        one = partial(measured, episodes, steps=chosen.steps)
+        found = over_seeds.done(one, range(chosen.seeds), chosen.workers)
         for when in ("before", "after"):
             print(f"{episodes} episodes, {when}: {summary([each[when] for each in found])}")
 

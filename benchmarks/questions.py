@@ -4,14 +4,14 @@ Tasks come from the prior on the worlds of coffee and multi coffee, and from the
 tasks at five states. Few demonstrations are made and the machine is inferred; where the true route
 is below 50%, a simulated person is asked until it has 95%, at most 30 times,
 
-    best      what is expected to tell most for a second of the person's time, sequences and
-              preferences,
+    best      what is expected to tell most about the route, sequences and preferences alike: a
+              question counts as one, however long it is,
     random    any label sequence that the sample is split on, each as likely as another,
     open      the first of the run's open questions, in their order,
     more      for one more demonstration from the world's own starts.
 
-    python benchmarks/questions.py [--worlds coffee multi growing] [--tasks 40] [--wrong 0.1] \
-        [--ways best random open more] [--first 0] [--out FILE]
+    python benchmarks/questions.py [--worlds coffee multi growing] [--tasks 40] [--first 0]
+        [--ways best random open more] [--states N] [--length 30] [--wrong 0.1] [--out FILE]
 
 One line a task and way; then medians, and with `--wrong` how many are right and the error rate.
 """
@@ -32,14 +32,16 @@ import whence
 from whence.analysis.facts import Route
 from whence.analysis.plans import Plans
 from whence.ask import Answer, Person, Question, questions
-from whence.model.asking import standing
+from whence.ask.belief import belief
+from whence.ask.sequences import sequences
 from whence.paper.growing import KINDS, Growing, growing
 from whence.paper.worlds import World
 from whence.runs import inference
-from whence.runs.reweighing import sample_of, weighed, worn
+from whence.runs.reweighing import again, sample_of, weighed, worn
 
 MOST, SURE, BELOW = 30, 0.95, 0.5
 EPISODES, TRIES = 1, 400
+ALIKE = {"sequence": 1.0, "preference": 1.0, "label": 0.0}  # seconds: a question is a question
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,22 +56,22 @@ class Task:
     length: int
 
 
-def from_prior(world: World, rng: np.random.Generator) -> Task:
+def from_prior(world: World, rng: np.random.Generator, states: int | None, length: int) -> Task:
     """Return a task of the prior in a paper's world."""
-    n, levels = world.task.n_states, world.rewards
+    n, levels = states or world.task.n_states, world.rewards
     tables = whence.Prior().sample(rng, n, len(world.mdp.alphabet), levels, 1)
     truth = whence.RewardMachine(world.mdp.alphabet, tables[0][0], tables[1][0])
-    return Task(world.mdp, truth, world.expert, levels, n, 60)
+    return Task(world.mdp, truth, world.expert, levels, n, length)
 
 
-def task_of(name: str, number: int) -> Task:
-    """Return a task by its number."""
+def task_of(name: str, number: int, states: int | None = None, length: int = 30) -> Task:
+    """Return a task by its number; of so many states, where that is said."""
     rng = np.random.default_rng([number, sum(name.encode())])
     if name == "growing":
         made = growing(Growing(KINDS[number % len(KINDS)], 5, 6, 16, seed=number))
         return Task(made.mdp, made.task, made.expert, made.rewards, 5, made.length)
     world = {"coffee": whence.worlds.coffee, "multi": whence.worlds.multi_coffee}[name]()
-    return from_prior(world, rng)
+    return from_prior(world, rng, states, length)
 
 
 def true_route(task: Task) -> object:
@@ -97,15 +99,28 @@ def begun(task: Task, number: int) -> whence.Run:
 
 
 def best(run: whence.Run, rng: np.random.Generator) -> Question | None:
-    """Return what is expected to tell most for a second of a person's time."""
-    found = questions(run, about="route", most=1, kinds=("sequence", "preference"))
+    """Return what is expected to tell most about the route."""
+    kinds = ("sequence", "preference")
+    found = questions(run, about="route", most=1, kinds=kinds, seconds=ALIKE)
     return found[0] if found else None
 
 
 def at_random(run: whence.Run, rng: np.random.Generator) -> Question | None:
-    """Return any label sequence that the sample is split on."""
-    found = questions(run, about="route", most=1000, kinds=("sequence",))
-    return found[int(rng.integers(len(found)))] if found else None
+    """Return any label sequence that the sample is split on; of those that ask the same, one."""
+    known = belief(run, "route")
+    index = known.sample.alphabet.index
+    before = frozenset(tuple(map(index, each.question.labels[0])) for each in run.answers)
+    different = {each.last.tobytes(): each for each in reversed(sequences(known, before))}
+    found = [each for each in different.values() if each.split(known)]
+    if not found:
+        return None
+    word = found[int(rng.integers(len(found)))].word
+    return asking_about(run, tuple(known.sample.alphabet[symbol] for symbol in word))
+
+
+def asking_about(run: whence.Run, labels: tuple[str, ...]) -> Question:
+    """Return the question what a label sequence pays."""
+    return Question("sequence", "", 0, 1, answers=tuple(run.rewards), labels=(labels,))
 
 
 def in_order(run: whence.Run, rng: np.random.Generator) -> Question | None:
@@ -114,9 +129,7 @@ def in_order(run: whence.Run, rng: np.random.Generator) -> Question | None:
     known = {each.question.labels[0] for each in run.answers}
     for each in whence.open_questions(run.posterior, expert=run.expert, most=len(known) + 1):
         if each.labels not in known:
-            return Question(
-                "sequence", "", 0, 1, answers=tuple(run.rewards), labels=(each.labels,)
-            )
+            return asking_about(run, each.labels)
     return None
 
 
@@ -150,18 +163,19 @@ def asked(
         answer = Answer(str(count + 1), question, question.checked(person(run, question)))
         run = weighed(basis, (*run.answers, answer))
         if worn(run):
-            job = replace(run.job, answers=standing(run.answers))
-            fresh = inference.carried_out(job, 1, None)
+            fresh = inference.carried_out(again(run), 1, None)
             sample = replace(sample_of(fresh), known=sample_of(run).known)
             run = basis = replace(fresh, answers=run.answers, posterior=sample)
     raise AssertionError
 
 
-def tasks(name: str, first: int, count: int) -> Iterator[tuple[int, Task, whence.Run]]:
+def tasks(
+    name: str, first: int, count: int, states: int | None = None, length: int = 30
+) -> Iterator[tuple[int, Task, whence.Run]]:
     """Yield tasks whose true route few demonstrations leave below a half, with their runs."""
     found = 0
     for number in range(first, first + TRIES):
-        task = task_of(name, number)
+        task = task_of(name, number, states, length)
         if not true_route(task)[0]:  # type: ignore[index]
             continue  # nothing is wanted, so that nothing can be shown
         run = begun(task, number)
@@ -193,12 +207,16 @@ def main() -> None:
     parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS))
     parser.add_argument("--tasks", type=int, default=40)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--states", type=int, help="of tasks from the prior; the paper's task's")
+    parser.add_argument("--length", type=int, default=30, help="of the demonstration, there")
     parser.add_argument("--wrong", type=float, default=0.0)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     rows: list[dict[str, object]] = []
     for name in options.worlds:
-        for number, task, run in tasks(name, options.first, options.tasks):
+        for number, task, run in tasks(
+            name, options.first, options.tasks, options.states, options.length
+        ):
             for way in options.ways:
                 began = time.process_time()
                 count, chance, after = asked(run, task, way, options.wrong, number)

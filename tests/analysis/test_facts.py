@@ -204,7 +204,11 @@ def test_what_only_the_prior_prefers_is_not_said_to_be_sure() -> None:
     found = sample(USUAL.mdp, [OFFICE], [1.0])
     demos = whence.simulate(USUAL.mdp, USUAL.task, USUAL.expert, episodes=20, length=40, seed=1)
     pairs = [(USUAL.mdp, demos)]
-    numbers, (fact,) = not_shown(found.answer, pairs, USUAL.expert, 3)
+    numbers, (untold,) = not_shown(found.answer, pairs, USUAL.expert, 3)
+    fact = untold.fact
+    assert untold.own.same_in(OFFICE, USUAL.mdp)
+    assert untold.other.same_in(USUAL.task, USUAL.mdp)
+    assert untold.wants == ("`o`", "first `c`, then `o`")
     assert {found.answer.every[at].claim.text for at in numbers} == {"`o` first"}
     assert fact.text.startswith("whether it wants `o` first, or rather first `c`, then `o`, was ")
     unsure = replace(found.answer, untested=numbers)

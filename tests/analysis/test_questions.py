@@ -9,11 +9,13 @@ import whence
 from support.draws import draws_of
 from support.problems import random_machine, random_world
 from whence import Expert, LabeledMDP, RewardMachine
+from whence.analysis import design
 from whence.analysis.design import best_start, information
 from whence.analysis.language import language
 from whence.analysis.questions import differences, open_questions
 from whence.analysis.sample import PosteriorSample
 from whence.errors import ArgumentError
+from whence.model.part import nearest
 
 USUAL = whence.worlds.coffee(start=(2, 1))
 OFFICE = RewardMachine.from_arrows(
@@ -162,3 +164,22 @@ def test_the_world_that_tells_is_named() -> None:
 def test_bad_bounds_are_refused() -> None:
     with pytest.raises(ArgumentError, match="longest is 0"):
         open_questions(_sample(USUAL.mdp, [USUAL.task]), longest=0)
+
+
+def test_starts_of_a_large_world_are_sought_near_its_labels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(5)
+    mdp = random_world(rng, states=200, actions=2, symbols=2, successors=2, blank=0.97)
+    one, other = (random_machine(rng, mdp.alphabet, 2, np.array([1.0])) for _ in range(2))
+    expert = Expert(5.0, 0.9)
+    whole = best_start([mdp], (one, other), (0.5, 0.5), expert, 12)
+    monkeypatch.setattr(design, "MOST_PLACES", 60 * 2 * 4)
+    part = best_start([mdp], (one, other), (0.5, 0.5), expert, 12)
+    near = nearest(mdp, 60)
+    told = [information(mdp, *pair, expert, 12) for pair in ((one, other), (other, one))]
+    mean = (told[0] + told[1]) / 2
+    assert len(near) == 60
+    assert part.state in near
+    assert 0 < part.nats <= mean[part.state] + 1e-9 <= whole.nats + 1e-9
+    assert part.nats > 0.5 * mean[near].max()

@@ -77,6 +77,23 @@ def test_walking_gives_what_solving_gives(monkeypatch: pytest.MonkeyPatch) -> No
     assert solved.moves == (((0, 1),), ((1, 2),), ())
 
 
+def test_all_places_at_once_give_what_places_one_after_the_other_give(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng((32, seed))
+        mdp = random_world(rng, states=12, actions=3, symbols=3, successors=2, blank=0.5)
+        goal = random_machine(rng, mdp.alphabet, 4, LEVELS)
+        tables = heading.Goal(goal.transitions, goal.rewards, 0.9)
+        (values,) = heading.values_of([mdp], mdp.alphabet, [tables])
+        monkeypatch.setattr(heading, "AT_ONCE", 4_000)
+        once = heading.agent([mdp], mdp.alphabet, tables, values)
+        monkeypatch.setattr(heading, "AT_ONCE", 0)
+        turn = heading.agent([mdp], mdp.alphabet, tables, values)
+        for name in ("start", "memory", "source", "target", "chance", "symbol"):
+            assert np.array_equal(getattr(once, name), getattr(turn, name)), (seed, name)
+
+
 def test_a_loop_is_said_as_a_loop_wherever_it_is_paid() -> None:
     maze = corridor("l..S..w", labels="l=light w=water")
     for arrows in (
@@ -201,3 +218,12 @@ def test_labels_that_could_be_misread_are_quoted(
     labels: tuple[str, ...], texts: tuple[str, ...]
 ) -> None:
     assert shown(labels) == texts
+
+
+def test_a_gain_of_just_half_a_steps_delay_is_not_gone_for() -> None:
+    goal = heading.Goal(np.zeros((1, 1), dtype=np.int64), np.ones((1, 1)), 0.8)
+    reading = np.array([4.0, 4.0, 4.0])
+    gain = np.array([0.4, 0.4 * (1 + 1e-13), 0.4 * (1 + 1e-6)])
+    wanted, harmful = heading.judged(goal, gain, reading, np.ones(3, dtype=np.bool_))
+    assert wanted.tolist() == [False, False, True]
+    assert not harmful.any()

@@ -96,6 +96,12 @@ def test_help_lists_every_option_once_under_a_heading(call: Any) -> None:
     assert code == 0
     headings = re.findall(r"^(\S.*):$", out, re.MULTILINE)
     assert headings == [*GROUPS, "What is printed"]
+    printed = out.split("What is printed:")[1]
+    assert re.findall(r"^  (?:-\w, )?(--[\w-]+)", printed, re.MULTILINE) == [
+        "--json",
+        "--quiet",
+        "--help",
+    ]
     command = cli.cli.get_command(click.Context(cli.cli), "infer")
     assert command is not None
     for parameter in command.params:

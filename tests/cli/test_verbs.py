@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,22 @@ def test_every_verb_has_help_and_documentation(run: Any, verb: str) -> None:
     assert code == 0
     assert "--json" in out
     assert _documented_keys(verb)
+
+
+def test_a_doctor_of_sources_that_are_not_installed_lists_no_extras(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = metadata.version
+
+    def of_others(name: str) -> str:
+        if name == "whence":
+            raise metadata.PackageNotFoundError(name)
+        return version(name)
+
+    monkeypatch.setattr("importlib.metadata.version", of_others)
+    code, out, err = run("doctor --json")
+    assert code == 0, err
+    assert msgspec.json.decode(out)["extras"] == {}
 
 
 HELLO = """

@@ -64,11 +64,85 @@ def test_columns_that_are_not_there_are_refused_together() -> None:
     assert "no column 'where' for the state; the columns are 'Trial', 't'" in str(caught.value)
 
 
-def test_a_time_that_is_no_whole_number_is_no_step() -> None:
+def test_times_and_dates_order_rows_and_that_is_said() -> None:
     table = _maze()
-    table["time"] = [0.5] * len(table["t"])
+    steps = table.pop("t")
+    for when in (
+        [0.25 * t + 0.1 for t in steps],
+        [f"2024-05-01 09:{t:02}" for t in steps],
+        [f"1.5.2024 9:{t:02}:30".replace(" 9", " 09") for t in steps],
+        [f"9:{t:02}:30" for t in steps],
+    ):
+        rows = np.random.default_rng(1).permutation(len(when)).tolist()
+        mixed = {
+            name: [cells[row] for row in rows] for name, cells in {**table, "time": when}.items()
+        }
+        guess = guessed(_table(**mixed), {})
+        assert guess.names["step"] == "time"
+        assert any("do not stand in this order, and are sorted by it" in s for s in guess.said)
+        found = examined(guess)
+        assert found.problems == ()
+        demos = demonstrations(found.plain, ColumnNames(**guess.names), numbers=False)
+        straight = demonstrations(_table(**_maze()), ColumnNames("Trial", "t", "place", "choice"))
+        assert sorted(list(e.states) for e in demos) == sorted(list(e.states) for e in straight)
+
+
+def test_what_is_no_time_of_rows_is_no_step() -> None:
+    table = _maze()
     del table["t"]
+    table["date"] = [f"2024-05-1{e[-1]}" for e in table["Trial"]]  # a day each
+    table["reaction_time"] = list(np.random.default_rng(0).random(len(table["date"])))
     assert "step" not in guessed(_table(**table), {}).names
+    table["time"] = [f"{row}th" for row in range(len(table["date"]))]
+    guess = guessed(_table(**table), {})
+    assert "step" not in guess.names
+    assert any("'time' is not taken for steps" in text and "'0th'" in text for text in guess.said)
+
+
+def test_whole_numbers_that_jump_are_times() -> None:
+    table = _maze()
+    table["t"] = [40 * t for t in table["t"]]
+    found = examined(guessed(_table(**table), {}))
+    assert found.times
+    assert found.problems == ()
+    kept = examined(guessed(_table(**table), {}), gaps="error")
+    assert not kept.times
+    assert "step 1 of episode `day 0` is missing" in str(kept.problems[0])
+    assert examined(guessed(_table(**table), {}), gaps="ignore").problems == ()
+
+
+def test_trials_of_several_animals_are_several() -> None:
+    table = {name: [*cells, *cells] for name, cells in _maze().items()}
+    table["rat"] = ["ada"] * (len(table["t"]) // 2) + ["bob"] * (len(table["t"]) // 2)
+    table["rat_weight"] = list(range(len(table["t"])))
+    guess = guessed(_table(**table), {})
+    assert guess.names["subject"] == "rat"
+    found = examined(guess)
+    assert found.problems == ()
+    assert len(demonstrations(found.plain, ColumnNames(**guess.names), numbers=False)) == 12
+    del table["Trial"]
+    made = guessed(_table(**table), {})
+    assert "12 begin where 't' begins again" in made.said[-1]
+    assert len(set(made.table.columns[EPISODE])) == 6
+
+
+def test_words_on_endings_that_say_nothing_are_told_with_the_others() -> None:
+    table = _maze()
+    table["done"] = ["" if t < 8 else "maybe" for t in table["t"]]
+    found = examined(guessed(_table(**table), {}))
+    assert "`maybe` is not true or false" in str(found.problems[0])
+    assert set(found.repaired.columns["done"]) == {""}
+
+
+def test_a_table_without_states_is_told_what_else_to_say() -> None:
+    track = _table(trial=[1] * 30, x=list(np.linspace(0, 1, 30)), turn=["left"] * 30)
+    with pytest.raises(DemonstrationsError, match=r"--bin x:20") as caught:
+        guessed(track, {})
+    assert "--boxes FILE" in str(caught.value)
+    with pytest.raises(DemonstrationsError, match="is its first line no header"):
+        guessed(framed({"1": ["a"], "hall": ["b"]}, "log.csv"), {})
+    with pytest.raises(DemonstrationsError, match="no rows below the header"):
+        guessed(_table(state=[], label=[]), {})
 
 
 def test_labels_are_found_by_what_they_are() -> None:

@@ -15,6 +15,7 @@ import whence
 from support.house import HOUSE
 from whence import Demonstrations, LabeledMDP, WhenceWarning
 from whence.errors import ArgumentError, DemonstrationsError, FormatError, WhenceError
+from whence.io.columns import as_number
 
 WORLD = whence.worlds.coffee()
 ROWS = """episode,step,state,action,label
@@ -230,3 +231,63 @@ def test_any_strings_in_any_order_come_back(data: st.DataObject) -> None:
         for step, (s, a) in enumerate(zip(episode.states, episode.actions, strict=True))
     ]
     assert sorted(found) == sorted(rows)
+
+
+def test_files_as_programs_write_them_are_read(tmp_path: Path) -> None:
+    plain = "trip;place;move;cue\n1;h\u00e4ll;on;\n1;den;;bed\n"
+    names: dict[str, Any] = {
+        "episode": "trip", "state": "place", "action": "move", "label": "cue",
+    }  # fmt: skip
+    wanted = Demonstrations.from_table(written(tmp_path, plain), **names)
+    for text in (
+        "# exported by Logger 3, with; semicolons\n\n" + plain,
+        plain.replace("\n", "\r\n"),
+        plain.replace("1;den;;bed\n", "1;den;;bed;;\n;;;\n"),
+        plain.replace("trip", ";trip").replace("1;", ";1;"),  # the numbers of rows, unnamed
+        plain.replace(";", "|"),
+        "#" + plain,
+    ):
+        found = names | ({"episode": "#trip"} if text[:2] == "#t" else {})
+        assert Demonstrations.from_table(written(tmp_path, text), **found) == wanted
+    path = tmp_path / "log.csv"
+    for encoding in ("utf-8-sig", "utf-16"):
+        path.write_bytes(plain.encode(encoding))
+        assert Demonstrations.from_table(path, **names) == wanted
+    path.write_bytes(plain.encode("latin-1"))
+    with pytest.warns(WhenceWarning, match=r"line 2: byte 0xe4 .* read as Windows-1252"):
+        assert Demonstrations.from_table(path, **names) == wanted
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(WhenceError, match="damaged UTF-16"):
+        Demonstrations.from_table(path, **names)
+
+
+def test_a_name_may_stand_twice_where_nobody_asks_for_it(tmp_path: Path) -> None:
+    path = written(tmp_path, "episode,state,action,note,note\n1,a,go,x,y\n1,b,,,\n")
+    assert len(Demonstrations.from_table(path)) == 1
+    with pytest.raises(WhenceError, match="'note' occurs twice"):
+        Demonstrations.from_table(path, label="note")
+
+
+def test_rows_of_other_lengths_are_told_with_all_else(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, "episode,step,state,action\n1,0,a\n1,2,b,go\n2,0,,go\n2,1,a,b,c\n3,0,a,go\n"
+    )
+    with pytest.raises(WhenceError) as caught:
+        Demonstrations.from_table(path)
+    faults = caught.value.problems
+    assert [fault.partition("line ")[2][0] for fault in faults] == list("22345")
+    assert "3 cells for 4 columns" in faults[0]
+    wide = "episode,state,action," + ",".join(f"c{i}" for i in range(5_000)) + "\n1\n" * 5_000
+    with pytest.raises(WhenceError, match="line 2: 1 cells for 5003 columns"):
+        Demonstrations.from_table(written(tmp_path, wide))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("0,5", 0.5), ("-12,25", -12.25), ("1,000", None), ("1,0000", 1.0), ("1,2,3", None)],
+)
+def test_decimal_commas_are_read_where_they_separate_nothing(
+    text: str, value: float | None
+) -> None:
+    assert as_number(text, commas=True) == value
+    assert as_number(text) is None

@@ -10,7 +10,7 @@ import numpy as np
 import whence
 from support.problems import masked, random_machine, random_world
 from whence import Expert, Posterior
-from whence.likelihood import compiled, reference
+from whence.likelihood import reference, values
 from whence.likelihood.kernels.constants import PAUSE
 from whence.likelihood.kernels.extrapolation import may_extrapolate
 from whence.likelihood.kernels.packs import SEAT
@@ -50,10 +50,10 @@ def solved(rng: np.random.Generator, states: int, discount: float) -> None:
     """Compare optimal values with those of policy iteration."""
     world = random_world(rng, states=states, actions=2, symbols=2, successors=2, blank=0.7)
     machine = random_machine(rng, world.alphabet, 2)
-    values = compiled.optimal_values(world, machine, discount)
+    found = values.optimal_values(world, machine, discount)
     both = product(world, machine)
     q = reference.optimal_q(both, discount)
-    assert np.abs(values - q.max(axis=2)).max() <= 1e-9 * (1 + np.abs(q).max())
+    assert np.abs(found - q.max(axis=2)).max() <= 1e-9 * (1 + np.abs(q).max())
 
 
 def remembered(rng: np.random.Generator) -> None:

@@ -10,7 +10,7 @@ import pytest
 import whence
 from whence.likelihood import reference
 from whence.likelihood.compass import compass
-from whence.likelihood.compiled import CompiledEngine, batch_values
+from whence.likelihood.compiled import CompiledEngine, swept_values
 from whence.likelihood.evidence import compile_evidence
 from whence.likelihood.layouts import layout
 from whence.model.mdp import LabeledMDP
@@ -68,7 +68,7 @@ def test_values_are_those_of_the_general_sweep(discount: float, actions: list[in
     world = layout(mdp)
     assert len(world.places) == 4 * mdp.n_states
     general = dataclasses.replace(world, places=world.places[:0])
-    found = batch_values(mdp, given, discount, 1e-12)
+    found = swept_values(mdp, given, discount, 1e-12)
     plain = CompiledEngine(mdp, nothing, discount, 1, general).values(given, 1e-12)
     rounding = 2 * 64 * 2.2e-16 / (1 - discount) ** 2  # both stop where changes are 64 units
     assert np.abs(found - plain).max() < 1e-11 + rounding

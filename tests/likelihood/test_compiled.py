@@ -10,12 +10,21 @@ import pytest
 import whence
 from support.problems import random_machine, random_world
 from whence import Expert, LabeledMDP, Posterior, RewardMachine
+from whence._arrays import Floats
 from whence.likelihood import compiled, layouts, reference
 from whence.likelihood.evidence import compile_evidence
 from whence.model.product import product
 from whence.planning.policies import optimal_q
 
 LEVELS = (-1.0, 0.0, 0.5, 1.0, 2.0)
+
+
+def _swept(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Floats:
+    """Return float64[n, S], values to the last digits, by sweeps over the whole world."""
+    largest = float(np.abs(machine.rewards).max()) / (1 - discount)
+    tables = machine.transitions[None], machine.rewards[None], np.array([machine.n_states])
+    tolerance = compiled.FINEST_VALUE * max(1.0, largest)
+    return np.asarray(compiled.swept_values(mdp, tables, discount, tolerance)[0])
 
 
 def _problem(
@@ -51,7 +60,7 @@ def _problem(
 def test_values_are_exact_to_the_last_digits(seed: int) -> None:
     rng = np.random.default_rng(100 + seed)
     mdp, _, machine, expert = _problem(rng)
-    values = compiled.optimal_values(mdp, machine, expert.discount)
+    values = _swept(mdp, machine, expert.discount)
     exact = reference.policy_iteration(product(mdp, machine), expert.discount).max(axis=2)
     scale = max(1.0, float(np.abs(exact).max()))
     assert np.abs(values - exact).max() <= 1e-11 * scale / (1 - expert.discount) ** 0.5
@@ -75,7 +84,7 @@ AWKWARD = {
 def test_awkward_machines_are_solved(name: str, discount: float) -> None:
     mdp = whence.worlds.coffee().mdp
     machine = RewardMachine(mdp.alphabet, *AWKWARD[name])
-    values = compiled.optimal_values(mdp, machine, discount)
+    values = _swept(mdp, machine, discount)
     exact = reference.policy_iteration(product(mdp, machine), discount).max(axis=2)
     scale = max(1.0, float(np.abs(exact).max()))
     assert np.abs(values - exact).max() <= 1e-10 * scale
@@ -94,10 +103,10 @@ def test_large_worlds_plan_as_small_ones_do() -> None:
 def test_padded_and_ragged_rows_give_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     world = whence.worlds.coffee()
     monkeypatch.setattr(layouts, "compass", lambda mdp: None)
-    padded = compiled.optimal_values(world.mdp, world.task, 0.92)
+    padded = _swept(world.mdp, world.task, 0.92)
     monkeypatch.setattr(layouts, "PADDED_MOST", 0)
     assert layouts.layout(world.mdp).width == 0
-    ragged = compiled.optimal_values(world.mdp, world.task, 0.92)
+    ragged = _swept(world.mdp, world.task, 0.92)
     assert np.abs(padded - ragged).max() < 1e-13
 
 
@@ -135,7 +144,7 @@ def test_worlds_of_several_tiles_are_solved(
     )
     assert len(layouts.layout(mdp).tiles) == 6
     machine = random_machine(rng, mdp.alphabet, 3)
-    values = compiled.optimal_values(mdp, machine, discount)
+    values = _swept(mdp, machine, discount)
     exact = reference.policy_iteration(product(mdp, machine), discount).max(axis=2)
     assert np.abs(values - exact).max() <= 1e-10 * max(1.0, float(np.abs(exact).max()))
 
@@ -191,7 +200,7 @@ def test_rewards_of_any_size_are_solved_in_tiles(
     rng = np.random.default_rng(0)
     mdp = random_world(rng, states=100, actions=2, symbols=2, successors=3, blank=0.8)
     machine = random_machine(rng, mdp.alphabet, 3)
-    unit = compiled.optimal_values(mdp, machine, 0.9)
+    unit = _swept(mdp, machine, 0.9)
     scaled = RewardMachine(mdp.alphabet, machine.transitions, machine.rewards * largest)
     nothing = compile_evidence(mdp, whence.Demonstrations.from_episodes([]))
     engine = compiled.CompiledEngine(mdp, nothing, 0.9, threads=1)

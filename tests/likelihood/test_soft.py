@@ -19,8 +19,9 @@ from whence.errors import ArgumentError
 from whence.likelihood import reference
 from whence.likelihood.episodes import log_likelihood_by_episode
 from whence.likelihood.evidence import compile_evidence
-from whence.likelihood.soft import SoftEngine, compiled_soft_q, expert_q
+from whence.likelihood.soft import SoftEngine, compiled_soft_q, compiled_soft_qs
 from whence.likelihood.soft_planning import log_sum, soft_q
+from whence.likelihood.values import expert_q
 from whence.model.expert import KINDS
 from whence.model.product import product
 from whence.planning.policies import expert_policy
@@ -256,9 +257,11 @@ def test_experts_of_both_kinds_read_the_same_episodes() -> None:
         assert row.sum() == pytest.approx(exact, abs=1e-7)
 
 
-def test_subjects_are_not_told_apart_as_soft_experts() -> None:
-    world, expert = _fork([]), Expert(1.0, 0.9, kind="soft")
-    demos = whence.simulate(world, ONCE, expert, episodes=2, length=3, seed=0)
-    named = Demonstrations.from_episodes(e._replace(subject=f"s{i}") for i, e in enumerate(demos))
-    with pytest.raises(ArgumentError, match="Boltzmann-rational experts alone"):
-        whence.infer(world, named, states=2, experts="by-subject", expert_kind="soft")
+def test_plans_of_several_alphas_are_those_of_each_alone() -> None:
+    rng = np.random.default_rng(8)
+    mdp = masked(rng, random_world(rng, states=8, actions=3, symbols=2, successors=2))
+    machine, alphas = random_machine(rng, mdp.alphabet, 2), np.array([0.5, 3.0, 40.0])
+    found = compiled_soft_qs(mdp, machine, alphas, 0.8)
+    for q, alpha in zip(found, alphas.tolist(), strict=True):
+        exact = reference.expert_q(product(mdp, machine), Expert(alpha, 0.8, kind="soft"))
+        assert np.allclose(q, exact, atol=1e-8)

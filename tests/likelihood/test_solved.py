@@ -71,3 +71,16 @@ def test_experts_that_are_too_sharp_for_it_are_told() -> None:
     assert Solved(posteriors).serves(sharp, np.zeros(3, dtype=np.int64)).tolist() == [
         True, False, False,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_without_the_empty_ones_are_those_of_all_rows(seed: int) -> None:
+    posteriors, (transitions, rewards), (discount, _, _) = _problem(seed)
+    one = Solved(posteriors)
+    tables, _ = one.keyed(transitions, rewards, discount)
+    q, counts = one.all_rows(posteriors[1], tables, solved.EXACT * one.largest)
+    for own, taken, found in zip(q, counts, one._solved(1, tables), strict=True):
+        used = np.flatnonzero(taken.any(axis=1))
+        assert np.array_equal(found[0], own[used])
+        assert np.array_equal(found[1], taken[used])
+        assert taken.sum() == posteriors[1].n_steps

@@ -15,7 +15,10 @@ from hypothesis import strategies as st
 import whence
 from support import studies
 from support.pages import Element, parsed
-from whence.analysis.facts import percent
+from whence import RewardMachine
+from whence.analysis.design import best_start
+from whence.analysis.facts import Fact, percent
+from whence.analysis.rivals import BARELY, Untold
 from whence.drawing import text
 from whence.errors import FileError
 from whence.report import Study, render, write
@@ -162,8 +165,37 @@ def test_doubts_are_said_with_what_to_do_about_them() -> None:
     assert "The ladders <differ>." in section(root, "diagnostics").text
     sure = replace(study, run=replace(study.run, doubts=()), folder="a run")
     shown = section(page(sure), "answer")
-    assert "No doubts. Checked were the search: independent ladders agree" in shown.text
+    assert "No doubts. Checked were the search: made twice, independently, with" in shown.text
+    assert [a.text for a in shown.all("a")] == ["alpha", "lapse", "discount", "discount"]
     assert "the dynamics: the world's own" in shown.text
+
+
+def test_what_was_hardly_tested_is_what_the_next_demonstration_is_for() -> None:
+    study = studies.grid()
+    run = replace(study.run, doubts=(), open_questions=())
+    fact = Fact(
+        "indifferent", f"whether it wants `c` first, or rather `o`, {BARELY}", 1, 0, ("c",)
+    )
+    pair = study.run.best, RewardMachine.from_arrows(["0 -o/1-> 0"], alphabet=("c", "o", "*"))
+    untold = Untold(fact, *pair, ("`c`", "`o`"))
+    mdp = study.worlds[0][0]
+    run.__dict__["next_test"] = untold, best_start([mdp], pair, (0.5, 0.5), run.expert)
+    root = page(replace(study, run=run))
+    assert run.next_test is not None
+    name = mdp.state_name(run.next_test[1].state)
+    surer = next(p for p in section(root, "answer").all("p") if p.text.startswith("To be surer"))
+    assert surer.text == (
+        f"To be surer: one more demonstration from {name} would tell whether it wants c first, or "
+        "rather o."
+    )
+    card = section(root, "next")
+    assert f"Start in {name}" in card.text
+    assert [item.text.strip().partition(":")[0] for item in card.all("li")] == [
+        "if it wants c",
+        "if it wants o",
+    ]
+    run.__dict__["next_test"] = None
+    assert "none is needed" in section(page(replace(study, run=run)), "next").text
 
 
 def test_the_weights_of_the_alternatives_are_those_of_the_sample() -> None:

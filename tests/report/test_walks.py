@@ -21,6 +21,8 @@ def test_a_predicted_way_is_the_shortest_to_what_pays() -> None:
     assert [label for label in labels if label is not None] == ["c", "o"]
     assert list(walk.memory) == sorted(walk.memory)
     assert walk.memory[-1] == 2
+    longer = predicted(world.mdp, world.task, 0.95, walk.states[0], loops=True)
+    assert longer == walk, "it stops where nothing more can be earned"
     cells = world.mdp.grid.cells[list(walk.states)]  # type: ignore[union-attr]
     assert np.abs(np.diff(cells, axis=0)).sum(axis=1).max() == 1
 
@@ -31,7 +33,7 @@ def test_a_loop_is_gone_through_once() -> None:
     places = list(zip(walk.states, walk.memory, strict=True))
     assert places[-1] in places[:-1]
     assert len(set(places)) == len(places) - 1
-    longer = predicted(mdp, studies.TASK, 0.9, int(mdp.initial_states[0]), steps=30, once=False)
+    longer = predicted(mdp, studies.TASK, 0.9, int(mdp.initial_states[0]), steps=30, loops=True)
     assert len(longer.states) == 31
 
 

@@ -18,6 +18,7 @@ from whence.errors import ArgumentError, DemonstrationsError, FileError, FormatE
 from whence.likelihood.answers import AnswerTerm
 from whence.runs import inference, lock, reweighing
 from whence.search.census import Census, weigh
+from whence.search.diagnostics import evenness
 
 SEQUENCE = Question("sequence", "?", 0.1, 6.0, answers=(0.0, 1.0), labels=(("b",),))
 PREFERENCE = Question(
@@ -34,6 +35,16 @@ def _exact() -> whence.Run:
     mdp = small.world()
     demos = small.demonstrations(mdp).subset([0])
     return whence.infer(mdp, demos, states=2, expert=whence.Expert(3, 0.9), method="exhaustive")
+
+
+@cache
+def _drawn() -> whence.Run:
+    """Return the same by tempering."""
+    mdp, demos = _exact().job.pairs[0]
+    return whence.infer(
+        mdp, demos, states=2, expert=whence.Expert(3, 0.9), method="tempering", seed=3,
+        progress=False,
+    )  # fmt: skip
 
 
 def _weights(run: whence.Run) -> dict[bytes, float]:
@@ -112,7 +123,9 @@ def test_chains_sample_anew_with_the_answers_in_their_target(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reweighing, "WORN", 1e9)
+    monkeypatch.setattr(reweighing, "UNEVEN", 2.0)
     run = small.infer("tempering", folder=tmp_path / "run", progress=False)
+    target = reweighing.again(reweighing.weighed(run, (Answer("1", SEQUENCE, 1.0),)))
     first = run.answered(SEQUENCE, 1.0)
     assert first.sampled is None
     assert [each.id for each in first.job.answers] == ["1"]
@@ -125,13 +138,42 @@ def test_chains_sample_anew_with_the_answers_in_their_target(
     assert second.draws is not None
     assert (again.draws.weight == second.draws.weight).all()
     assert (again.draws.transitions == second.draws.transitions).all()
-    target = replace(run.job, answers=(Answer("1", SEQUENCE, 1.0),))
     plain = inference.carried_out(target, None, None)
     assert plain.draws is not None
     assert first.draws is not None
     assert (plain.draws.transitions == first.draws.transitions).all()
     (kept,) = (tmp_path / "run" / "asked").iterdir()
     assert whence.load(kept).answers == first.answers
+
+
+def test_chains_that_start_from_the_sample_draw_what_all_machines_weigh() -> None:
+    exact, run = _exact().answered(SEQUENCE, 1.0, refresh=False), _drawn()
+    fresh = run.answered(SEQUENCE, 1.0, refresh=False).refreshed(progress=False)
+    assert fresh.job.init is not None
+    assert fresh.job.settings.warm_up < run.job.settings.warm_up
+    assert fresh.posterior is not None
+    assert exact.posterior is not None
+    for word in (("a",), ("b",), ("a", "b"), ("b", "a")):
+        found, right = fresh.posterior.pays(*word), exact.posterior.pays(*word)
+        for total, chance in right.items():
+            assert found.get(total, 0.0) == pytest.approx(chance, abs=0.04)
+    before = run.posterior.pays("b") if run.posterior is not None else {}
+    assert abs(before[1.0] - fresh.posterior.pays("b")[1.0]) > 0.1  # the answer tells
+
+
+def test_a_sample_is_worn_where_answers_have_made_it_uneven(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = _drawn().answered(SEQUENCE, 0.0, refresh=False)
+    assert run.draws is not None
+    even = evenness(run.draws.weight)
+    assert even < 1
+    assert 0 < reweighing.worth(run) <= even * run.draws.size
+    monkeypatch.setattr(reweighing, "WORN", 1e9)
+    monkeypatch.setattr(reweighing, "UNEVEN", even * 1.01)
+    assert run.worn
+    monkeypatch.setattr(reweighing, "UNEVEN", even * 0.99)
+    assert not run.worn
 
 
 def test_a_run_without_a_folder_is_sampled_anew_in_memory() -> None:

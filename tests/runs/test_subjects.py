@@ -13,10 +13,14 @@ import whence
 from runs import small
 from whence import AlphaPrior, Demonstrations, Expert, LapsePrior, Posterior, RewardMachine
 from whence.analysis.mixture import filled, parted
+from whence.analysis.subjects import BY_SUBJECT, SHARED, Weights, weighed
 from whence.cli import run as main
 from whence.errors import ArgumentError
 from whence.likelihood.integrating import Integrated
 from whence.likelihood.subjects import FINE, log_prior_of, profile, shown
+from whence.report import render
+from whence.report.study import Study
+from whence.runs.posterior_document import groups_document
 
 TASKS = [
     RewardMachine.from_arrows(arrows, alphabet=("a", "b"))
@@ -52,6 +56,14 @@ def test_the_sum_over_groups_is_that_over_all_ways_to_fill_them(groups: int) -> 
         assert filled(scores)[n] == pytest.approx(np.logaddexp.reduce(ways))
 
 
+def test_the_sum_over_groups_takes_many_subjects_and_impossible_ones() -> None:
+    scores = np.random.default_rng(0).normal(size=(900, 2, 4)) * 1e3 - 1e5
+    exact = np.logaddexp.reduce(scores, axis=2).sum(axis=0)  # nobody is left out of so many
+    assert np.allclose(filled(scores), exact)
+    scores[5] = -np.inf
+    assert np.isneginf(filled(scores)).all()
+
+
 def test_the_evidence_of_groups_is_a_mean_over_machines_contexts_and_ways() -> None:
     rng = np.random.default_rng(4)
     scores = rng.normal(size=(2, 4, 3)) * 2
@@ -70,16 +82,19 @@ def test_the_evidence_of_groups_is_a_mean_over_machines_contexts_and_ways() -> N
     assert np.allclose(found.together, found.together.T)
 
 
+@pytest.mark.parametrize("kind", ["boltzmann", "soft"])
 @pytest.mark.parametrize("lapse", [LapsePrior(1, 19), 0.1])
 def test_integrals_over_a_subjects_expert_are_those_of_the_quadrature(
-    lapse: LapsePrior | float, monkeypatch: pytest.MonkeyPatch
+    lapse: LapsePrior | float, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mdp, prior = small.world(), AlphaPrior(5, 1)
     demos = watched([0, 1], [4.0, 9.0])
     who = np.repeat([0, 1], 6)
-    seen = shown([(mdp, demos)], TASKS[0], 0.9, [who], 2)
+    soft = prior.bounds if kind == "soft" else None
+    seen = shown([(mdp, demos)], TASKS[0], 0.9, [who], 2, soft)
+    expert = Expert(1, 0.9, kind=kind)
     for s in range(2):
-        posterior = Posterior(mdp, demos.subset(np.flatnonzero(who == s)), expert=Expert(1, 0.9))
+        posterior = Posterior(mdp, demos.subset(np.flatnonzero(who == s)), expert=expert)
         exact = Integrated([posterior], prior, lapse).log_likelihood(
             TASKS[0].transitions[None], TASKS[0].rewards[None], tolerance=1e-5
         )
@@ -89,8 +104,25 @@ def test_integrals_over_a_subjects_expert_are_those_of_the_quadrature(
             total = np.logaddexp.reduce(found.by_alpha + log_prior_of(prior, found.log_alpha))
             assert total == pytest.approx(exact[0], abs=error)
         at = seen[s].log_likelihood(np.array([7.0]), np.array([0.05]))[0, 0]
-        known = posterior.of_expert(Expert(7.0, 0.9, 0.05)).finest(TASKS[0])
+        known = posterior.of_expert(Expert(7.0, 0.9, 0.05, kind)).finest(TASKS[0])
         assert at == pytest.approx(known, abs=1e-6)
+
+
+@pytest.mark.parametrize("experts", [SHARED, BY_SUBJECT])
+def test_machines_that_were_weighed_before_weigh_the_same(experts: str) -> None:
+    pairs, who = [(small.world(), watched([0, 1], [4.0, 9.0]))], [np.repeat([0, 1], 6)]
+
+    def of(machines: list[RewardMachine], before: Weights | None) -> Weights:
+        return weighed(
+            pairs, machines, np.zeros(len(machines)), [0.8, 0.9], AlphaPrior(5, 1), 0.1, who,
+            experts, before,
+        )  # fmt: skip
+
+    first = of(TASKS[:1], None)
+    found, fresh = of(TASKS, first), of(TASKS, None)
+    assert np.array_equal(found.scores, fresh.scores)
+    assert found.contexts == fresh.contexts
+    assert (found.scores[:, 1, 1].max() > found.scores[:, 1, 0].max()).all()
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +155,86 @@ def test_groups_of_subjects_are_found_with_their_tasks_and_experts(run: whence.R
     assert "s0, s2: " in run.answer
     assert any("s1, s3: " in fact.text for fact in run.facts)
     assert any("by evidence: 1: " in note for note in run.notes)
+
+
+def test_a_group_is_a_run_of_its_own_that_can_be_asked(run: whence.Run) -> None:
+    assert run.groups is not None
+    alone = run.of_group(1)
+    (_, demos), group = alone.job.pairs[0], run.groups.groups[1]
+    assert set(demos.subjects or ()) == {"s1", "s3"}
+    assert alone.groups is None
+    assert alone.answer == group.answer
+    assert [each.labels for each in alone.open_questions] == [("a",), ("b",)]
+    assert alone.open_questions == group.open_questions
+    assert alone.log_likelihood == pytest.approx(
+        Posterior(small.world(), demos, expert=alone.expert).finest(alone.best)
+    )
+    question = next(
+        each
+        for each in whence.ask.questions(alone, kinds=("sequence",), most=20)
+        if each.labels == (("b",),)
+    )
+    after = alone.answered(question, 0.0)
+    before = alone.posterior, after.posterior
+    paid = [sample.pays("b").get(1.0, 0.0) for sample in before if sample is not None]
+    assert paid[1] < 0.2 * paid[0]
+    again = after.withdrawn("1").posterior
+    assert again is not None
+    assert again.pays("b")[1.0] == pytest.approx(paid[0])
+
+
+def test_what_is_asked_of_all_groups_at_once_is_refused(run: whence.Run) -> None:
+    with pytest.raises(ArgumentError, match=r"2 group\(s\) of subjects.*run.of_group\(0\)"):
+        whence.ask.questions(run)
+    question = whence.ask.questions(run.of_group(0), kinds=("sequence",))[0]
+    with pytest.raises(ArgumentError, match=r"ask it alone: run.of_group\(0\)"):
+        run.answered(question, 0.0)
+    with pytest.raises(ArgumentError, match="the run has 2: give 0 to 1"):
+        run.of_group(2)
+    with pytest.raises(ArgumentError, match="the run knows nothing of groups"):
+        run.of_group(0).of_group(0)
+
+
+def test_the_report_and_the_documents_speak_of_each_group(
+    run: whence.Run, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = render(Study.of(run, run.job.pairs, compare=False))
+    for said in ("Group 1: s0, s2", "Group 2: s1, s3", "Who acted"):
+        assert said in page
+    for number in ("", "-2"):
+        for name in ("facts", "next", "worlds", "machine", "alternatives", "episodes"):
+            assert page.count(f'id="{name}{number}"') == 1
+    found = groups_document(run)
+    assert found is not None
+    assert [each["facts"][0]["kind"] for each in found["groups"]] == ["route", "route"]
+    assert [len(each["telling"]) for each in found["groups"]] == [0, 2]
+    assert main(["ask", str(folder), "--list"]) == 0
+    assert main(["ask", str(folder)]) == 1
+    assert "whence ask RUN --group 1" in capsys.readouterr().err
+    task = str(folder.parent / "task.json")
+    TASKS[0].save(task)
+    line = ["ask", str(folder), "--group", "1", "--simulate", task, "--most", "1"]
+    assert main([*line, "--kind", "sequence"]) == 0
+    assert "1 answer; " in capsys.readouterr().out
+
+
+def test_soft_subjects_have_groups_too() -> None:
+    alphas, tasks = [12.0, 20.0, 40.0], [0, 1, 0]
+    demos = []
+    for s, (task, alpha) in enumerate(zip(tasks, alphas, strict=True)):
+        expert = Expert(alpha, 0.9, 0.02, kind="soft")
+        own = whence.simulate(small.world(), TASKS[task], expert, episodes=6, length=20, seed=s)
+        demos += [each._replace(subject=f"s{s}") for each in own]
+    run = whence.infer(
+        small.world(), Demonstrations.from_episodes(demos), states=2, discount=0.9,
+        experts="by-subject", tasks=(1, 2), expert_kind="soft", method="exhaustive", threads=1,
+    )  # fmt: skip
+    assert run.groups is not None
+    assert run.groups.probability[2] > 0.9
+    assert [each.group for each in run.groups.subjects] == tasks
+    for each, alpha in zip(run.groups.subjects, alphas, strict=True):
+        assert each.alpha.low < alpha < each.alpha.high
+    assert run.of_group(1).expert.kind == "soft"
 
 
 def test_a_run_that_is_read_again_has_the_same_groups_without_a_search(
@@ -159,6 +271,8 @@ def test_who_acted_must_be_known() -> None:
     named = watched([0], [8.0])
     with pytest.raises(ArgumentError, match="leave out endings"):
         whence.infer(small.world(), named, states=2, tasks=2, endings="task")
+    with pytest.raises(ArgumentError, match="one kind of expert at a time; infer with"):
+        whence.infer(small.world(), named, states=2, tasks=2, expert_kind="infer")
 
 
 def test_the_command_line_refuses_a_number_of_groups_that_is_none(

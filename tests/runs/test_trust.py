@@ -57,7 +57,7 @@ def test_a_run_made_in_python_has_commands_with_places_to_fill_in() -> None:
 def test_what_was_checked_is_said() -> None:
     run, _, _ = studies.grid_run()
     search, expert, dynamics = trust.checks(run)
-    assert search.startswith("the search: independent ladders agree")
+    assert search == "the search: made twice, independently, with the same result"
     assert "alpha and lapse inferred; discount taken as given" in expert
     assert dynamics == "the dynamics: the world's own"
     exact = trust.checks(studies.chain().run)

@@ -61,6 +61,18 @@ def test_a_slow_beginning_is_forgotten() -> None:
     assert pace.rate == pytest.approx(100, rel=0.1)
 
 
+def test_of_two_paces_the_faster_is_believed() -> None:
+    pace = Pace()
+    for tenth in range(61):  # a step a second, then ten a second
+        second = tenth / 10
+        done = int(second) if second < 4 else 4 + int(10 * (second - 4))
+        pace.see(_told(done, second, steps=124))
+    assert pace.left == pytest.approx(100 / 10, rel=0.1)
+    for tenth in range(1, 31):  # something else has the machine
+        pace.see(_told(24, 6 + tenth / 10, steps=124))
+    assert pace.left is None or pace.left < 100 / 4
+
+
 def _worst_claim(told_phases: bool) -> float:
     """Return the largest time said to be left, after ten seconds, beside what it then took.
 

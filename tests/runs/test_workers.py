@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
-from concurrent.futures import BrokenExecutor, Future
+import time
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import whence
 from runs import small
-from whence import Tempering
+from whence import Exhaustive, Tempering
 from whence.errors import ArgumentError, WorkerError
 from whence.runs import crew, searching, units, workers
 from whence.runs.events import Event
 from whence.search import seeking
 from whence.search.finding import finder
+from whence.search.method import Part
 
 SETTINGS = Tempering(rungs=4, ladders=3, warm_up=40, pace=10, steps=2_000, every=20, trips=1)
 
@@ -80,6 +85,69 @@ def test_an_enumeration_does_not_depend_on_who_works() -> None:
     expected = _bytes(small.infer("exhaustive"))
     for seats in (1, 3):
         assert _bytes(small.infer("exhaustive", executor=Here(seats))) == expected
+
+
+class Held(Here):
+    """Keeps back what it found for one unit, until others have come; notes what was asked for."""
+
+    def __init__(self, seats: int, place: int, until: int) -> None:
+        super().__init__(seats)
+        self.place, self.until = place, until
+        self.held: list[tuple[Future[Any], Any]] = []
+
+    def submit(self, function: Any, request: dict[str, Any]) -> Future[Any]:
+        """Do it, at once or later."""
+        future = super().submit(function, request)
+        number = len(self.requests)
+        if number == self.place:
+            self.held.append((Future(), future.result()))
+            return self.held[0][0]
+        if number == self.until:
+            self.held[0][0].set_result(self.held[0][1])
+        return future
+
+
+def test_workers_do_not_wait_for_a_slow_unit_of_an_enumeration() -> None:
+    executor = Held(2, place=4, until=9)
+    run = small.infer("exhaustive", executor=executor, settings=Exhaustive(batch=8))
+    alone = small.infer("exhaustive", settings=Exhaustive(batch=8))
+    assert _bytes(run) == _bytes(alone)
+    names = [request["name"] for request in executor.requests if request["parcel"] is None]
+    assert len(set(names)) == len(names)  # nothing was sent twice
+
+
+def test_units_of_an_enumeration_are_shorter_towards_its_end() -> None:
+    job = replace(small.infer("exhaustive").job, settings=Exhaustive(batch=1))
+    method = job.search(job.problem(1))
+    state = method.init(np.random.default_rng(0))
+    scans: list[int] = []
+    ahead: list[Part] = []
+    while ahead or not scans:
+        ahead += method.parts(state, 2, 10, ahead)
+        assert len(ahead) <= 8
+        scans += [part.scans for part in ahead[:1]]
+        ahead = ahead[1:]
+    assert scans[0] == 10
+    assert scans[-1] == 1
+    assert sum(scans) == method.steps(state)
+
+
+def test_nobody_waits_for_the_next_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A unit that is done is taken at once: units of a moment would else cost a look each."""
+    monkeypatch.setattr(crew, "POLL_SECONDS", 60.0)
+    began = time.perf_counter()
+    with ThreadPoolExecutor(2) as pool:
+        run = _tempering(executor=pool)
+    assert time.perf_counter() - began < 60
+    assert _bytes(run) == _bytes(_tempering())
+
+
+def test_units_do_not_grow_by_leaps() -> None:
+    """A first unit that took no time says little of the next ones."""
+    executor = Here(1)
+    _tempering(executor=executor)
+    scans = [request["scans"] for request in executor.requests if request["parcel"] is None]
+    assert all(after <= 4 * before for before, after in itertools.pairwise(scans))
 
 
 def test_annealing_goes_on_in_this_process() -> None:

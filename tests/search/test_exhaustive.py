@@ -13,6 +13,7 @@ from whence.errors import ArgumentError
 from whence.likelihood import reference
 from whence.model.canonical import minimise_batch
 from whence.search import batches
+from whence.search.affordable import seconds_each
 from whence.search.draws import Draws
 from whence.search.enumeration import Enumeration
 from whence.search.problem import checked_sizes
@@ -159,6 +160,27 @@ def test_what_is_dropped_is_accounted_for() -> None:
             assert few.best == everything.best
 
 
+def test_batches_that_cannot_matter_are_joined_to_the_same_bits() -> None:
+    """Most batches hold nothing near the best; their short way must change nothing."""
+    settings, posterior = Exhaustive(batch=16, nats=4.0), _posterior()
+    state = batches.init(posterior, range(1, 3), settings)
+    short = 0
+    while not state.complete:
+        batch = batches.batch_at(state, state.position, posterior, settings)
+        best = state.kept.log_weight.max(initial=-np.inf)
+        short += batch.fresh.log_weight.max(initial=-np.inf) < best - settings.nats
+        pool = batches.joined([state.kept, batch.fresh])
+        kept, dropped = batches.pruned(pool, state.space, settings)
+        following = batches.folded(state, batch, posterior, settings)
+        rest = np.logaddexp(state.log_dropped, np.logaddexp(dropped, batch.log_rest))
+        assert following.log_dropped.tobytes() == rest.tobytes()
+        if not following.complete:  # the last step refines what is kept
+            assert following.kept.position.tobytes() == kept.position.tobytes()
+            assert following.kept.log_weight.tobytes() == kept.log_weight.tobytes()
+        state = following
+    assert 0 < short < state.step
+
+
 def test_the_best_of_equal_machines_is_the_first() -> None:
     # an expert of rationality 0 does anything: every machine explains as much
     mdp = LabeledMDP.from_map("labels: a b\nstarts: S\nmap:\nSba\n", source="map")
@@ -280,3 +302,19 @@ def test_the_smallest_sizes_of_a_batch_are_those_of_each(seed: int) -> None:
     ]
     assert minimise_batch(transitions, rewards)[2].tolist() == each
     assert len(set(each)) > 2
+
+
+def test_the_time_a_space_takes_is_told_by_batches_that_an_engine_can_show_its_speed_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mdp, demos = _world(5)
+    posterior = Posterior(mdp, demos, expert=EXPERT)
+    space = Enumeration(range(3, 4), 2, (0.0, 1.0))
+    clock = [0.0]
+
+    def score(self: object, transitions: np.ndarray, *_: object, **__: object) -> None:
+        clock[0] += 1e-3 + 1e-7 * len(transitions)  # what a call costs, and a machine
+
+    monkeypatch.setattr(Posterior, "log_likelihood", score)
+    monkeypatch.setattr("whence.search.affordable.time.perf_counter", lambda: clock[0])
+    assert seconds_each(space, posterior) < 2e-7

@@ -12,6 +12,7 @@ from whence import Demonstrations, Episode, LabeledMDP
 from whence.errors import ArgumentError, FileError, WhenceError
 from whence.studio import drawn, uploads, walking
 from whence.studio import files as places
+from whence.studio.desk import Desk
 from whence.studio.project import ConflictError, Project, Settings
 
 ANN, BEN = "ann00000", "ben00000"
@@ -92,6 +93,35 @@ def test_withdrawn_demonstrations_come_back(project: Project) -> None:
     assert len(again(project).lines) == 2
     with pytest.raises(ArgumentError, match="nothing was withdrawn"):
         project.restore()
+
+
+def test_what_is_held_is_bounded(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whence.studio.project.MOST_WALKS", 3)
+    monkeypatch.setattr("whence.studio.project.MOST_WITHDRAWN", 2)
+    step(project, ANN)
+    for number in range(20):
+        project.walk(f"who{number:05d}")
+    assert len(project._walks) <= 6
+    assert project.walk(ANN).states == (0, 1)
+    for _ in range(4):
+        step(project, ANN)
+        project.record(ANN, project.walk(ANN).revision, None, None)
+        project.withdraw(0, project.demos_document()["listed"][0]["digest"])
+    assert project.demos_document()["withdrawn"] == 2
+
+
+def test_old_runs_make_room(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whence.studio.desk.KEPT_RUNS", 2)
+    monkeypatch.setattr("whence.studio.desk.results.complete", lambda path: path.name != "5")
+    runs = project.folder / places.RUNS
+    for number in range(1, 9):
+        (runs / str(number)).mkdir()
+    (runs / "2" / "answers.jsonl").touch()
+    (runs / "notes").mkdir()
+    project.keep(run=8)
+    Desk(project)._tidy()
+    kept = {path.name for path in runs.iterdir()}
+    assert kept == {"2", "6", "7", "8", "notes"}  # 5 was not finished, and 2 was given answers
 
 
 def test_a_walk_that_nobody_looks_at_is_found_again(project: Project) -> None:

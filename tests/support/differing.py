@@ -8,7 +8,7 @@ import whence
 from support import oracles
 from support.problems import random_machine, random_world
 from whence import Expert, Posterior, RewardMachine
-from whence.likelihood.compiled import compiled_q
+from whence.likelihood.values import compiled_q
 from whence.planning.policies import optimal_q
 
 DISCOUNTS = (0.0, 0.3, 0.9, 0.99, 0.999)

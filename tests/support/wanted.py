@@ -73,7 +73,7 @@ def _episode(
         after, reward = machine.step(memory, label)
         reading = reward + discount * values[after, state]
         waiting = discount * values[memory, state]
-        delay = (1 - discount) / 2
+        delay = (1 - discount) / 2 * (1 + 1e-9)  # what is just that much is not more
         if (after, reward) != (memory, 0.0):
             if reading - waiting > max(1e-9 * largest, delay * abs(reading)):
                 word.append(label)

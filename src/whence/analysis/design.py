@@ -8,14 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.likelihood.soft import expert_q
+from whence.likelihood.values import expert_q
 from whence.model.expert import Expert
 from whence.model.joint import walked
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
+from whence.model.part import nearest, part_of
 from whence.model.product import product, restricted
 
 LENGTH = 100
+MOST_PLACES = 500_000  # world states times actions times pairs of machine states that are compared
 LEAST = -700.0  # a smaller log probability counts as this, so that information stays finite
 NOTHING_TOLD, LITTLE_TOLD = 1e-3, 1.0  # nats below which an episode tells nothing, and little
 
@@ -74,18 +76,59 @@ def best_start(
     """Return the state from which an episode tells two machines apart best.
 
     Each machine may be the actual one: both ways count by the machines' weights. Of equally
-    good states the first is chosen; every state of every world is a candidate.
+    good states the first is chosen; every state of every world is a candidate, unless there are
+    too many: see `Starts`.
     """
-    share = weights[0] / (weights[0] + weights[1])
-    found = []
-    for number, mdp in enumerate(worlds):
-        one, other = (Acting.of(mdp, machine, expert) for machine in machines)
-        there, _ = told_everywhere(mdp, one, other, length)
-        back, _ = told_everywhere(mdp, other, one, length)
-        nats = share * there[0] + (1 - share) * back[0]
-        state = int(nats.argmax())
-        found.append(Start(number, state, float(nats[state]), mdp.state_name(state)))
-    return max(found, key=lambda start: start.nats)
+    return Starts(worlds, expert, length).best(machines, weights)
+
+
+class Starts:
+    """Chooses starts for several pairs of machines.
+
+    Of a world that is too large for that, only the states near labels and initial states are
+    candidates, and what an episode tells after it leaves them does not count: then `nats` is the
+    least that it tells.
+    """
+
+    def __init__(self, worlds: Sequence[LabeledMDP], expert: Expert, length: int = LENGTH) -> None:
+        self.worlds = worlds
+        self.expert = expert
+        self.length = length
+        self._parts: dict[tuple[int, int], tuple[Ints, LabeledMDP]] = {}
+
+    def best(
+        self, machines: tuple[RewardMachine, RewardMachine], weights: tuple[float, float]
+    ) -> Start:
+        """Return the state from which an episode tells two machines apart best."""
+        share = weights[0] / (weights[0] + weights[1])
+        found = []
+        for number, mdp in enumerate(self.worlds):
+            most = MOST_PLACES // (machines[0].n_states * machines[1].n_states * mdp.n_actions)
+            kept, part = self._part(number, max(most, 1))
+            one, other = (self._acting(mdp, machine, kept) for machine in machines)
+            there, _ = told_everywhere(part, one, other, self.length)
+            back, _ = told_everywhere(part, other, one, self.length)
+            nats = share * there[0] + (1 - share) * back[0]
+            best = int(nats[: len(kept)].argmax())
+            state = int(kept[best])
+            found.append(Start(number, state, float(nats[best]), mdp.state_name(state)))
+        return max(found, key=lambda start: start.nats)
+
+    def _part(self, number: int, most: int) -> tuple[Ints, LabeledMDP]:
+        """Return the states of a world that are candidates, and the world with these alone."""
+        if (number, most) not in self._parts:
+            mdp = self.worlds[number]
+            kept = nearest(mdp, most)
+            part = mdp if len(kept) == mdp.n_states else part_of(mdp, kept)
+            self._parts[number, most] = kept, part
+        return self._parts[number, most]
+
+    def _acting(self, mdp: LabeledMDP, machine: RewardMachine, kept: Ints) -> Acting:
+        """Return how an expert acts in states of a world; it knows all of it."""
+        acting = Acting.of(mdp, machine, self.expert, kept)
+        if len(kept) == mdp.n_states:
+            return acting
+        return Acting(acting.transitions, np.pad(acting.log_p, ((0, 0), (0, 1), (0, 0))))
 
 
 class Acting(NamedTuple):
@@ -95,10 +138,13 @@ class Acting(NamedTuple):
     log_p: Floats
 
     @classmethod
-    def of(cls, mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> Acting:
-        """Return how an expert acts in a world who wants what a machine pays."""
+    def of(
+        cls, mdp: LabeledMDP, machine: RewardMachine, expert: Expert, states: Ints | None = None
+    ) -> Acting:
+        """Return how an expert acts in a world, or some states of it, who wants what is paid."""
         machine = restricted(machine, mdp)
         q = expert_q(mdp, machine, expert)
+        q = q if states is None else q[:, states]
         return cls(machine.transitions, expert.log_action_probabilities(q))
 
 

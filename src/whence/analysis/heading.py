@@ -13,15 +13,16 @@ is an accident, and what follows it is no part of the plan.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from whence._arrays import BLANK, Bools, Floats, Ints, concatenated_ranges, frozen_own
-from whence.likelihood.compiled import FINEST_VALUE, batch_values
+from whence.likelihood.compiled import FINEST_VALUE
+from whence.likelihood.values import batch_values
 from whence.model.expert import TIE, best_actions, evenly
 from whence.model.mdp import LabeledMDP
 from whence.model.product import with_blank
@@ -33,6 +34,7 @@ DENSE = 700  # places up to which all visits are solved for at once
 FAINT, LEFT = 1e-7, 1e-4  # mass that is let go: of one place, and of all
 MOST_ACTIVE, MOST_STEPS = 4096, 5_000  # places that are followed together, and how long
 ROOM = 20_000_000  # values that are held at the same time
+AT_ONCE = 4_000  # places up to which the steps of all are worked out together
 
 
 class Goal(NamedTuple):
@@ -205,9 +207,12 @@ def _in_world(mdp: LabeledMDP, goal: Goal, values: Floats) -> Agent:
     frontier = mdp.initial_states.astype(np.int64)
     number[frontier] = np.arange(len(frontier))
     places, parts, count = [frontier], [], len(frontier)
+    steps_of: Callable[[Ints], _Steps] = partial(_steps, mdp, goal, values)
+    if values.size <= AT_ONCE:
+        steps_of = _looked_up(steps_of(np.flatnonzero(alive)), alive)
     while len(frontier):
         live = frontier[alive[frontier]]
-        steps = _steps(mdp, goal, values, live)
+        steps = steps_of(live)
         fresh = np.unique(steps.target[number[steps.target] < 0])
         number[fresh] = np.arange(count, count + len(fresh))
         count += len(fresh)
@@ -218,6 +223,21 @@ def _in_world(mdp: LabeledMDP, goal: Goal, values: Floats) -> Agent:
     start[: len(mdp.initial_states)] = mdp.initial_probabilities
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     return Agent(start, np.concatenate(places) // size, *columns)
+
+
+def _looked_up(every: _Steps, alive: Bools) -> Callable[[Ints], _Steps]:
+    """Return what finds the steps of some live places among those of all of them."""
+    row = np.cumsum(alive) - 1
+    offsets = np.searchsorted(every.origin, np.arange(int(alive.sum()) + 1))
+
+    def found(places: Ints) -> _Steps:
+        rows = row[places]
+        first, last = offsets[rows], offsets[rows + 1]
+        entry = concatenated_ranges(first, last)
+        origin = np.repeat(np.arange(len(rows)), last - first)
+        return _Steps(origin, *(column[entry] for column in every[1:]))
+
+    return found
 
 
 def worth(goal: Goal) -> float:
@@ -261,7 +281,7 @@ def judged(goal: Goal, gain: Floats, reading: Floats, event: Bools) -> tuple[Boo
         event: whether reading it changes the machine's state, or is paid.
     """
     least = TIE * float(np.abs(goal.rewards).max(initial=0.0))
-    delay = HALF * (1 - goal.discount)
+    delay = HALF * (1 - goal.discount) * (1 + TIE)  # what is just that much is not more
     wanted = event & (gain > np.maximum(least, delay * np.abs(reading)))
     harmful = event & (gain < -np.maximum(least, delay * np.abs(reading - gain)))
     return wanted, harmful

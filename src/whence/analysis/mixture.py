@@ -23,6 +23,7 @@ import numpy as np
 from whence._arrays import Floats, Ints
 
 MOST_TUPLES = 20_000
+LEAST, SMALLEST = -1e300, 1e-300  # stand for what is impossible
 LEAST_CONTEXT = 25.0  # nats below the best that a context may be
 TOP = 400  # contexts and machines that stand for all of them, where groups are told
 
@@ -46,7 +47,13 @@ class Parted:
     machines: Ints
 
 
-def parted(scores: Floats, log_context: Floats, log_prior: Floats, groups: int) -> Parted:
+def parted(
+    scores: Floats,
+    log_context: Floats,
+    log_prior: Floats,
+    groups: int,
+    most: int = MOST_TUPLES,
+) -> Parted:
     """Divide subjects into groups.
 
     Args:
@@ -54,10 +61,11 @@ def parted(scores: Floats, log_context: Floats, log_prior: Floats, groups: int) 
         log_context: float64[X], the log prior of each context; sums to 1.
         log_prior: float64[J], of each machine.
         groups: K.
+        most: how many combinations of machines are summed over, those that help most.
     """
     kept = _contexts(scores, log_context)
     subjects = scores.shape[1]
-    listed = helpful(scores, log_context, log_prior, groups)
+    listed = helpful(scores, log_context, log_prior, groups, most)
     tuples, ways = _tuples(len(listed), groups)
     weights = np.empty((len(kept), len(tuples)))
     prior = log_prior[listed][tuples].sum(axis=1) + ways - _log_ways(subjects, groups)
@@ -76,25 +84,32 @@ def filled(scores: Floats) -> Floats:
     """
     subjects, size, groups = scores.shape
     full = 1 << groups
-    sums = np.full((full, size), -np.inf)
-    sums[0] = 0.0
+    sums = np.zeros((full, size))
+    sums[0] = 1.0
+    best = np.maximum(scores.max(axis=2), LEAST)
+    log_scale = best.sum(axis=0)
     for s in range(subjects):
-        new = np.full((full, size), -np.inf)
+        chance = np.exp(scores[s].T - best[s])
+        new = np.zeros((full, size))
         for mask in range(full):
             for k in range(groups):
-                with_k = mask | 1 << k
-                new[with_k] = np.logaddexp(new[with_k], sums[mask] + scores[s, :, k])
-        sums = new
-    return np.asarray(sums[full - 1])
+                new[mask | 1 << k] += sums[mask] * chance[k]
+        largest = np.maximum(new.max(axis=0), SMALLEST)
+        sums = new / largest
+        log_scale = log_scale + np.log(largest)
+    with np.errstate(divide="ignore"):  # of groups that hardly anybody would belong to
+        return np.asarray(np.log(sums[full - 1]) + log_scale)
 
 
-def helpful(scores: Floats, log_context: Floats, log_prior: Floats, groups: int) -> Ints:
+def helpful(
+    scores: Floats, log_context: Floats, log_prior: Floats, groups: int, combinations: int
+) -> Ints:
     """Return the places of machines that explain most beside those that explain most already."""
     best = int(np.argmax(scores.max(axis=2).sum(axis=1) + log_context))
     own = scores[best]
     size = own.shape[1]
     most = size
-    while math.comb(most + groups - 1, groups) > MOST_TUPLES:
+    while math.comb(most + groups - 1, groups) > combinations:
         most = min(most - 1, int(most * 0.9))
     if most >= size:
         return np.arange(size)

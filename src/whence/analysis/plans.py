@@ -17,13 +17,14 @@ import numpy as np
 from whence._arrays import Bools, Floats, Ints, frozen_own
 from whence.analysis.heading import Goal, agent, judged, values_of, worth
 from whence.analysis.routes import Course, course
+from whence.likelihood.values import sweeps
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 from whence.search.diagnostics import by_ladder, ess, evenness
 
 ENOUGH = 0.9995  # the share of the mass whose plans are worked out
 LEAST_PLANS = 100  # rare ones may still be rivals of what is stated
-MOST_PLANS, MOST_WORK = 1500, 3e8  # plans, and what they take: states of products times steps
+MOST_PLANS, MOST_WORK = 4000, 3e8  # plans, and what they take: states of products times sweeps
 
 Word = tuple[int, ...]
 Known = dict[tuple[bytes, bytes, float], tuple[list[Floats], Course]]
@@ -215,7 +216,13 @@ def _work(
     """Return float64[P]: what each plan takes, in states of products times steps that count."""
     kind, at = np.divmod(codes, len(levels))
     states = np.array([machines[k].n_states for k in kind.tolist()], dtype=np.float64)
-    return np.asarray(states * sum(mdp.n_states for mdp in worlds) / (1 - levels[at]))
+    each = np.array([_effort(worlds, discount) for discount in levels.tolist()])
+    return np.asarray(states * each[at])
+
+
+def _effort(worlds: Sequence[LabeledMDP], discount: float) -> float:
+    """Return what the values of one state of a machine take: world states times sweeps."""
+    return sum(mdp.n_states * sweeps(mdp, discount) for mdp in worlds)
 
 
 def _enough(weight: Floats, work: Floats) -> int:
@@ -244,8 +251,8 @@ def _avoided(plans: Plans, word: Word) -> Bools:
     if not harmful:
         return result
     freed = [_freed(goals[at], state, symbol) for at, state, symbol in harmful]
-    size = sum(mdp.n_states for mdp in plans.worlds)
-    if sum(len(g.transitions) * size / (1 - g.discount) for g in freed) > MOST_WORK:
+    effort = {discount: _effort(plans.worlds, discount) for discount in set(plans.discounts)}
+    if sum(len(goal.transitions) * effort[goal.discount] for goal in freed) > MOST_WORK:
         return result
     better = values_of(plans.worlds, plans.alphabet, freed)
     found = dict(zip(harmful, better, strict=True))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Floats, Ints, frozen_own
-from whence.analysis.design import LENGTH, Start, best_start
+from whence.analysis.design import LENGTH, Start, Starts
 from whence.analysis.sample import PosteriorSample
 from whence.errors import ArgumentError
 from whence.model.equivalence import difference_in
@@ -73,9 +73,10 @@ def open_questions(
     can produce next, every machine's state, the differences of the totals so far), symbols in
     alphabet order: the sequences come shortest first.
 
-    The start of each is chosen among all states of the worlds, with nothing read: it is where an
+    The start of each is chosen among all states of the worlds (of a large one, among those near
+    labels and initial states), with nothing read: it is where an
     episode of `length` steps has the largest expected log Bayes factor between the two machines
-    of `between`, averaged over which of them the expert follows; see `starts.information`.
+    of `between`, averaged over which of them the expert follows; see `design.information`.
 
     Args:
         sample: the machines that remain possible.
@@ -89,11 +90,12 @@ def open_questions(
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ArgumentError(f"{name} is {value!r}; give a whole number of at least 1")
     who = sample.expert if expert is None else expert
+    design = Starts(sample.worlds, who, length)
     starts: dict[tuple[int, int], Start] = {}
     found = []
     for word, between in open_sequences(sample, most, longest, nodes):
         if between not in starts:
-            starts[between] = _start(sample, between, who, length)
+            starts[between] = _start(sample, between, design)
         labels = tuple(sample.alphabet[symbol] for symbol in word)
         found.append(OpenQuestion(labels, sample.pays(*labels), between, starts[between]))
     return tuple(found)
@@ -186,10 +188,8 @@ def _key(nodes: int, states: Ints, totals: Floats) -> tuple[int, bytes, bytes]:
     return nodes, states.tobytes(), totals.tobytes()
 
 
-def _start(
-    sample: PosteriorSample, between: tuple[int, int], expert: Expert, length: int
-) -> Start:
+def _start(sample: PosteriorSample, between: tuple[int, int], design: Starts) -> Start:
     i, j = between
     weights = float(sample.weights[i]), float(sample.weights[j])
     machines = sample.machines[i], sample.machines[j]
-    return best_start(sample.worlds, machines, weights, expert, length)
+    return design.best(machines, weights)

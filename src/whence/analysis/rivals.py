@@ -6,7 +6,8 @@ that it denies was not learned from the demonstrations, however probable it is.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,9 +29,34 @@ LARGEST = 100_000  # states of a product up to which rivals are made up
 BARELY = "was hardly put to the test"
 
 
+@dataclass(frozen=True, eq=False)
+class Untold:
+    """A statement that the demonstrations hardly put to the test.
+
+    Attributes:
+        fact: says so.
+        own: the heaviest machine that the statement holds for.
+        other: a machine that denies it, and explains what was seen as well.
+        wants: what the optimal agents of the two head for, in words.
+    """
+
+    fact: Fact
+    own: RewardMachine
+    other: RewardMachine
+    wants: tuple[str, str]
+
+
+class _Rival(NamedTuple):
+    """A plan that denies a statement, and whether no step tells."""
+
+    course: Course
+    machine: RewardMachine
+    never: bool
+
+
 def not_shown(
     answer: Answer, pairs: Pairs, expert: Expert, most: int, told: AnswerTerm | None = None
-) -> tuple[frozenset[int], tuple[Fact, ...]]:
+) -> tuple[frozenset[int], tuple[Untold, ...]]:
     """Return which statements rest on the prior alone, by number, and say so.
 
     These are the ones that a rival denies while the demonstrations speak for the heaviest plan
@@ -53,14 +79,15 @@ def not_shown(
     extra = None if gated is None else _Asked(gated, pairs, expert, told)
     found, facts = set(), {}
     for number, each in enumerate(answer.every):
-        own = asked.likely(int(np.flatnonzero(each.holds)[0]))
+        at = int(np.flatnonzero(each.holds)[0])
+        own = asked.likely(at)
         rival = asked.rival(each, own, MOST_RIVALS)
         if rival is None and extra is not None and each.claim.kind == "route":
             rival = extra.rival(each, own, len(extra.plans))
         if rival is not None:
             found.add(number)
-            fact = _fact(each, rival, plans.alphabet)
-            facts[fact.text] = fact
+            untold = _untold(each, plans, at, rival)
+            facts[untold.fact.text] = untold
     return frozenset(found), tuple(facts.values())
 
 
@@ -87,13 +114,13 @@ class _Asked:
             self._known[at] = found
         return self._known[at]
 
-    def rival(self, stated: Stated, own: Floats, most: int) -> tuple[Course, bool] | None:
-        """Return what a rival heads for and whether no step tells, or None if there is none."""
+    def rival(self, stated: Stated, own: Floats, most: int) -> _Rival | None:
+        """Return a plan that denies a statement and explains as much, or None."""
         denied = np.flatnonzero(~stated.claim.test(self.plans))[:most]
         for at in denied.tolist():
             other = self.likely(at)
             if _gained(own, other) < HARDLY:
-                return self.plans.courses[at], same(own, other)
+                return _Rival(self.plans.courses[at], self.plans.machines[at], same(own, other))
         return None
 
 
@@ -128,11 +155,15 @@ def gate(machine: RewardMachine, column: int) -> RewardMachine:
     return RewardMachine(machine.alphabet, transitions, rewards)
 
 
-def _fact(stated: Stated, rival: tuple[Course, bool], alphabet: tuple[str, ...]) -> Fact:
-    other, never = rival
+def _untold(stated: Stated, plans: Plans, at: int, rival: _Rival) -> Untold:
+    names = shown(plans.alphabet)
+    wants = [
+        phrase(course.moves, names, by_start=course.by_start)
+        for course in (plans.courses[at], rival.course)
+    ]
     text = f"whether {stated.claim.text}"
     if stated.claim.kind == "route":
-        wants = phrase(other.moves, shown(alphabet), by_start=other.by_start)
-        text = f"whether it wants {stated.claim.text}, or rather {wants},"
-    text += f" {NEVER if never else BARELY}"
-    return Fact("indifferent", text, 1.0, 0.0, stated.claim.labels)
+        text = f"whether it wants {stated.claim.text}, or rather {wants[1]},"
+    text += f" {NEVER if rival.never else BARELY}"
+    fact = Fact("indifferent", text, 1.0, 0.0, stated.claim.labels)
+    return Untold(fact, plans.machines[at], rival.machine, (wants[0], wants[1]))

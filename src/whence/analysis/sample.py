@@ -176,6 +176,12 @@ class PosteriorSample:
         return routes(self.plans)
 
     @cached_property
+    def plan_routes(self) -> Ints:
+        """int64[P + 1]: the number of the route of each plan, and -1 for those not worked out."""
+        number = {route.moves: at for at, route in enumerate(self.routes)}
+        return np.array([*(number[course.moves] for course in self.plans.plans.courses), -1])
+
+    @cached_property
     def answer(self) -> Answer:
         """What the sample says of the expert's wishes."""
         levels = np.unique(self.members.rewards).tolist()

@@ -16,16 +16,18 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.analysis.mixture import Parted, parted
+from whence.analysis.mixture import MOST_TUPLES, Parted, parted
 from whence.likelihood.subjects import (
     Alpha,
     Lapse,
     Pairs,
     Profile,
+    bounds_of,
     log_prior_of,
     profile,
     shown,
 )
+from whence.model.expert import BOLTZMANN, SOFT
 from whence.model.expert_prior import AlphaPrior, LapsePrior
 from whence.model.machine import RewardMachine
 from whence.search.diagnostics import Summary
@@ -77,9 +79,9 @@ class Weights:
         """float64[X], the log prior of each context."""
         return np.array([each.log_prior for each in self.contexts])
 
-    def parted(self, groups: int) -> Parted:
-        """Divide the subjects into groups."""
-        return parted(self.scores, self.log_context, self.log_prior, groups)
+    def parted(self, groups: int, most: int = MOST_TUPLES) -> Parted:
+        """Divide the subjects into groups, summing over so many combinations of machines."""
+        return parted(self.scores, self.log_context, self.log_prior, groups, most)
 
     def of_group(self, members: Ints) -> Floats:
         """Return float64[X, J], the log weight of contexts and machines for some subjects."""
@@ -96,6 +98,8 @@ def weighed(
     lapse: Lapse,
     subject: Sequence[Ints],
     experts: str,
+    before: Weights | None = None,
+    kind: str = BOLTZMANN,
 ) -> Weights:
     """Weigh machines for each subject.
 
@@ -108,27 +112,38 @@ def weighed(
         lapse: a prior or a number.
         subject: for each world, int64[E], who acted.
         experts: `shared` or `by-subject`.
+        before: of the first of these machines, where they were weighed already.
+        kind: of expert.
     """
+    soft = bounds_of(alpha) if kind == SOFT else None
     count = 1 + max(int(who.max(initial=0)) for who in subject)
-    seen = [
-        [shown(worlds, machine, discount, subject, count) for machine in machines]
-        for discount in discounts
-    ]
-    profiles = [[[profile(s, alpha, lapse) for s in each] for each in row] for row in seen]
+    known = 0 if before is None else len(before.machines)
+    profiles = [[] for _ in discounts] if before is None else [[*row] for row in before.profiles]
+    for row, discount in zip(profiles, discounts, strict=True):
+        for machine in machines[known:]:
+            seen = shown(worlds, machine, discount, subject, count, soft)
+            row.append([profile(each, alpha, lapse) for each in seen])
     if experts == BY_SUBJECT or not isinstance(alpha, AlphaPrior):
         contexts = _hyper(alpha, lapse, len(discounts))
         scores = np.stack([_integrals(profiles[c.discount], c.alpha) for c in contexts])
         return Weights(tuple(machines), contexts, scores, log_prior, profiles)
     contexts = _common(profiles, alpha, lapse)
     scores = np.zeros((len(contexts), count, len(machines)))
-    for x, c in enumerate(contexts):
-        for j, each in enumerate(seen[c.discount]):
-            for s, own in enumerate(each):
-                assert isinstance(c.alpha, float) and isinstance(c.lapse, float)  # noqa: PT018
-                scores[x, s, j] = own.log_likelihood(np.array([c.alpha]), np.array([c.lapse]))[
-                    0, 0
-                ]
+    for x, own in _by_discount(contexts):
+        alphas, alpha_at = np.unique([contexts[i].alpha for i in own], return_inverse=True)
+        lapses, lapse_at = np.unique([contexts[i].lapse for i in own], return_inverse=True)
+        for j, machine in enumerate(machines):
+            seen = shown(worlds, machine, discounts[x], subject, count, soft)
+            for s, each in enumerate(seen):
+                table = each.log_likelihood(alphas, lapses)
+                scores[own, s, j] = table[alpha_at, lapse_at]
     return Weights(tuple(machines), contexts, scores, log_prior, profiles)
+
+
+def _by_discount(contexts: Sequence[Context]) -> list[tuple[int, Ints]]:
+    """Return each discount's number, and the contexts that have it."""
+    number = np.array([each.discount for each in contexts])
+    return [(x, np.flatnonzero(number == x)) for x in np.unique(number).tolist()]
 
 
 def _integrals(row: list[list[Profile]], alpha: Alpha) -> Floats:

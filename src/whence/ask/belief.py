@@ -79,7 +79,7 @@ def belief(run: Run, about: str = FACTS) -> Belief:
     place[order] = np.arange(len(order))
     kind, plan = sample.drawn.kind[rows], plans.draw[rows]
     transitions, rewards = _tables(sample, kind)
-    route = _routes(sample)[plan]
+    route = sample.plan_routes[plan]
     told = AnswerTerm(run.job.answers, sample.alphabet)
     return Belief(
         sample=sample,
@@ -101,12 +101,6 @@ def _tables(sample: PosteriorSample, kind: Ints) -> tuple[Ints, Floats]:
     members = sample.members
     _, first = np.unique(members.owner, return_index=True)
     return frozen_own(members.transitions[first[kind]]), frozen_own(members.rewards[first[kind]])
-
-
-def _routes(sample: PosteriorSample) -> Ints:
-    """Return int64[P + 1]: the route of each plan, and -1 for those not worked out."""
-    number = {route.moves: at for at, route in enumerate(sample.routes)}
-    return np.array([*(number[course.moves] for course in sample.plans.plans.courses), -1])
 
 
 def _facts(run: Run, route: Ints, plan: Ints) -> Ints:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import heapq
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,6 +39,9 @@ LABEL = "label"
 SECONDS = {SEQUENCE: 6.0, PREFERENCE: 8.0, DEMONSTRATION: 45.0, LABEL: 2.0}  # a person's time
 LEAST = 1e-6  # what tells less is no question
 PAIRED = 16  # sequences that are put beside each other
+TOGETHER = 2_000_000  # numbers that are weighed at the same time
+
+Words = tuple[tuple[int, ...], ...]
 
 
 def questions(
@@ -64,15 +70,32 @@ def questions(
     """
     time = _checked(kinds, most, seconds)
     maker = _Maker(run, belief(run, about), about, time, checked_seed(seed))
-    found = []
+    found: list[Question | _Finite] = []
     if SEQUENCE in kinds:
         found += maker.sequences()
     if PREFERENCE in kinds:
         found += maker.preferences()
     if DEMONSTRATION in kinds:
         found += maker.demonstrations()
-    ranked = sorted(filter(maker.fresh, found), key=lambda each: -each.rate)
-    return tuple(maker.shown(each) for each in ranked[:most])
+    told = [each for each in found if each.gain > LEAST]
+    ranked = heapq.nlargest(most + len(maker.before), told, key=lambda each: each.rate)
+    asked = map(maker.question, ranked)
+    fresh = [each for each in asked if each.id not in maker.before]
+    return tuple(maker.shown(each) for each in fresh[:most])
+
+
+class _Finite(NamedTuple):
+    """A question with few answers that may be asked, and what it is expected to tell."""
+
+    kind: str
+    words: Words
+    chance: Callable[[], Floats]  # float64[K, answers]
+    seconds: float
+    gain: float
+
+    @property
+    def rate(self) -> float:
+        return self.gain / self.seconds
 
 
 class _Maker:
@@ -84,79 +107,99 @@ class _Maker:
         self.run, self.known, self.time, self.seed = run, known, time, seed
         self.unit = "reward" if about == REGRET else "nats"
         self.aim = Aim(known.weight, known.fact, losses(known) if about == REGRET else None)
-        self._before = frozenset(each.question.id for each in standing(run.answers))
-        self._settling: dict[str, tuple[Floats, tuple[str, ...]]] = {}
+        self.before = frozenset(each.question.id for each in standing(run.answers))
+        self._chances: dict[str, Floats] = {}
         self._walked = sequences(known, _answered(run, known))
 
-    def sequences(self) -> list[Question]:
-        """Return what label sequences to ask about."""
-        levels = np.array(self.run.rewards)
-        names = tuple(f"{level:g}" for level in self.run.rewards)
-        found = []
+    def sequences(self) -> list[_Finite]:
+        """Return what label sequences to ask about; of those that ask the same, the shortest."""
+        different: dict[bytes, Asked] = {}
         for asked in self._walked:
-            if asked.split(self.known):
-                chance = levels_likely(asked.last, levels).at(self.known.error)
-                words = (asked.word,)
-                text = wording.sequence(self.known.sample.alphabet, asked.word)
-                found.append(self._finite(SEQUENCE, text, words, chance, self.run.rewards, names))
-        return found
+            different.setdefault(asked.last.tobytes(), asked)
+        levels = np.array(self.run.rewards)
+        some = [asked for asked in different.values() if asked.split(self.known)]
+        return self._finite(
+            SEQUENCE,
+            [(asked.word,) for asked in some],
+            lambda at: levels_likely(some[at].last, levels).at(self.known.error),
+        )
 
-    def preferences(self) -> list[Question]:
+    def preferences(self) -> list[_Finite]:
         """Return what pairs of label sequences to put beside each other."""
         some = [asked for asked in self._walked if asked.divided(self.known)][:PAIRED]
-        found = []
-        for one, other in combinations(some, 2):
-            more = one.total - other.total
-            if np.ptp(more) > 0:
-                found.append(self._preference(one, other, more))
+        pairs = [
+            (one, other, one.total - other.total)
+            for one, other in combinations(some, 2)
+            if np.ptp(one.total - other.total) > 0
+        ]
+        return self._finite(
+            PREFERENCE,
+            [(one.word, other.word) for one, other, _ in pairs],
+            lambda at: preference_likely(pairs[at][2], self.rationality).at(self.known.error),
+        )
+
+    def _finite(
+        self, kind: str, words: list[Words], chance: Callable[[int], Floats]
+    ) -> list[_Finite]:
+        """Return questions of a finite kind.
+
+        Args:
+            kind: sequences or preferences.
+            words: of each question.
+            chance: of a question by its number, P(a | k), float64[K, answers].
+        """
+        found: list[_Finite] = []
+        answers = len(self.run.rewards) if kind == SEQUENCE else 2
+        block = max(1, TOGETHER // (self.known.size * answers))
+        for first in range(0, len(words), block):
+            numbers = range(first, min(first + block, len(words)))
+            gains = self.aim.of_questions(np.stack([chance(at) for at in numbers]))
+            found += [
+                _Finite(kind, words[at], partial(chance, at), self._seconds(kind, words[at]), gain)
+                for at, gain in zip(numbers, gains.tolist(), strict=True)
+            ]
         return found
 
-    def _preference(self, one: Asked, other: Asked, more: Floats) -> Question:
-        chance = preference_likely(more, self.rationality).at(self.known.error)
-        words = one.word, other.word
-        text = wording.preference(self.known.sample.alphabet, *words)
-        both = (FIRST, SECOND)
-        return self._finite(PREFERENCE, text, words, chance, both, both)
-
-    def fresh(self, question: Question) -> bool:
-        """Whether a question tells anything, and was not answered before: one answers the same."""
-        return question.gain > LEAST and question.id not in self._before
+    def _seconds(self, kind: str, words: Words) -> float:
+        return self.time[kind] + self.time[LABEL] * sum(len(word) for word in words)
 
     @property
     def rationality(self) -> float:
         """How surely a person prefers what is paid more, for one unit of reward."""
         return RATIONALITY / max(abs(level) for level in self.run.rewards)
 
-    def _finite(
-        self,
-        kind: str,
-        text: str,
-        words: tuple[tuple[int, ...], ...],
-        chance: Floats,
-        answers: tuple[float | str, ...],
-        names: tuple[str, ...],
-    ) -> Question:
-        """Return a question of a finite kind, from P(a | k), float64[K, answers]."""
-        alphabet = self.known.sample.alphabet
+    def question(self, found: Question | _Finite) -> Question:
+        """Return a question in words."""
+        if isinstance(found, Question):
+            return found
+        chance, alphabet = found.chance(), self.known.sample.alphabet
+        both = (FIRST, SECOND)
         question = Question(
-            kind=kind,
-            text=text,
-            gain=self.aim.of_answers(chance),
-            seconds=self.time[kind] + self.time[LABEL] * sum(len(word) for word in words),
-            answers=answers,
+            kind=found.kind,
+            text=self._text(found),
+            gain=found.gain,
+            seconds=found.seconds,
+            answers=self.run.rewards if found.kind == SEQUENCE else both,
             chances=tuple((self.known.weight @ chance).tolist()),
-            labels=tuple(tuple(alphabet[symbol] for symbol in word) for word in words),
-            rationality=self.rationality if kind == PREFERENCE else 0.0,
+            labels=tuple(tuple(alphabet[symbol] for symbol in word) for word in found.words),
+            rationality=self.rationality if found.kind == PREFERENCE else 0.0,
             unit=self.unit,
         )
-        self._settling[question.id] = chance, names
+        self._chances[question.id] = chance
         return question
+
+    def _text(self, found: _Finite) -> str:
+        alphabet = self.known.sample.alphabet
+        if found.kind == SEQUENCE:
+            return wording.sequence(alphabet, found.words[0])
+        return wording.preference(alphabet, *found.words)
 
     def shown(self, question: Question) -> Question:
         """Return a question with what it would settle, and an execution of each sequence."""
         if question.kind == DEMONSTRATION:
             return question
-        told = wording.settles(self.known, *self._settling[question.id])
+        names = [each if isinstance(each, str) else f"{each:g}" for each in question.answers]
+        told = wording.settles(self.known, self._chances[question.id], names)
         ways = [execution(self.known.sample.worlds, word) for word in question.labels]
         found = tuple(way for way in ways if way is not None)
         every = found if len(found) == len(ways) else ()
@@ -164,7 +207,7 @@ class _Maker:
 
     def demonstrations(self) -> list[Question]:
         """Return where a person might show something."""
-        found = []
+        found: list[Question] = []
         if len(np.unique(self.known.fact)) < 2:
             return []
         for number in range(len(self.known.sample.worlds)):

@@ -49,12 +49,18 @@ class Aim:
 
     def of_answers(self, chance: Floats) -> float:
         """Return the expected gain of a question, from P(a | k), float64[K, answers]."""
-        joint = self.weight[:, None] * chance
+        return float(self.of_questions(chance[None])[0])
+
+    def of_questions(self, chance: Floats) -> Floats:
+        """Return the expected gains of Q questions, from P(a | k), float64[Q, K, answers]."""
+        count, size, answers = chance.shape
+        joint = (chance.transpose(0, 2, 1) * self.weight).reshape(count * answers, size)
         if self.loss is not None:
-            return max(self._regret - float((self.loss @ joint).min(axis=0).sum()), 0.0)
-        together = self._by_fact @ joint
-        gain = entropy(together.sum(axis=0)) + self._open - entropy(together.reshape(-1))
-        return max(gain, 0.0)
+            left = (joint @ self.loss.T).min(axis=1).reshape(count, answers).sum(axis=1)
+            return np.asarray(np.maximum(self._regret - left, 0.0))
+        together = (joint @ self._by_fact.T).reshape(count, answers, -1)
+        told = entropies(together.sum(axis=2)) - entropies(together.reshape(count, -1))
+        return np.asarray(np.maximum(self._open + told, 0.0))
 
     def of_episodes(self, log_likelihood: Floats) -> Estimate:
         """Return the expected gain of a demonstration.
@@ -95,5 +101,10 @@ class Aim:
 
 def entropy(chance: Floats) -> float:
     """Return the entropy of a distribution, in nats."""
-    some = chance[chance > 0]
-    return float(-(some * np.log(some)).sum())
+    return float(entropies(chance[None])[0])
+
+
+def entropies(chance: Floats) -> Floats:
+    """Return float64[Q], the entropies of distributions, float64[Q, outcomes], in nats."""
+    some = np.where(chance > 0, chance, 1.0)
+    return np.asarray(-(some * np.log(some)).sum(axis=1))

@@ -15,6 +15,7 @@ from whence.model.machine import number
 from whence.runs import folder
 from whence.runs.posterior_document import facts_document, open_questions_document
 from whence.runs.result import Run
+from whence.runs.subjects import Groups
 from whence.runs.trust import checks, cure, rough
 from whence.search.diagnostics import Summary
 
@@ -28,6 +29,7 @@ WORDS = {
     "unfinished": "not finished",
 }
 TOP = 5
+MOST_SUBJECTS = 24
 
 
 def tell(out: Output, run: Run, output: str) -> None:
@@ -55,7 +57,7 @@ def show(out: Output, run: Run, output: str) -> None:
 
 def texts(run: Run, output: str) -> list[Any]:
     """Return the answer, the machine, how sure each arrow is, and how it was found."""
-    shown = [*answer_lines(run), "", *machine_parts(run), *_exact_lines(run)]
+    shown = [*_found(run), *_exact_lines(run)]
     shown += [
         f"score {run.score:,.2f} at temperature {run.temperature:g}: log likelihood "
         f"{run.log_likelihood:,.2f}, log prior {run.log_prior:,.2f}",
@@ -68,13 +70,43 @@ def texts(run: Run, output: str) -> list[Any]:
     return shown
 
 
+def _found(run: Run) -> list[Any]:
+    """Return the answer and the machine; of several groups of subjects, those of each."""
+    if run.groups is None:
+        return [*answer_lines(run), "", *machine_parts(run)]
+    several = len(run.groups.groups) > 1
+    shown: list[Any] = [f"{run.answer.partition(':')[0]}", ""] if several else []
+    for at, each in enumerate(run.groups.groups):
+        lead = [f"group {at + 1}: {each.called}"] if several else []
+        shown += [*lead, *_found(run.of_group(at)), ""]
+    return [*shown, *_subject_lines(run.groups)]
+
+
+def _subject_lines(found: Groups) -> list[str]:
+    """Return who belongs to which group, and which expert each is."""
+    lines = ["subjects, each with its group and its expert (95% intervals):"]
+    for each in found.subjects[:MOST_SUBJECTS]:
+        alpha, lapse = each.alpha, each.lapse
+        lines.append(
+            f"  {each.name}: group {each.group + 1} ({percent(each.share)}), alpha "
+            f"{alpha.mean:.3g} ({alpha.low:.3g} to {alpha.high:.3g}), lapse {lapse.mean:.3f} "
+            f"({lapse.low:.3f} to {lapse.high:.3f})"
+        )
+    more = len(found.subjects) - MOST_SUBJECTS
+    return [*lines, f"  and {more} more: --json names all"] if more > 0 else lines
+
+
 def answer_lines(run: Run) -> list[str]:
     """Return the answer in a sentence, what is probable, and what is open."""
-    return [
-        run.answer,
-        *fact_lines(facts_document(run)),
-        *open_lines(open_questions_document(run)),
-    ]
+    open_ = open_lines(open_questions_document(run))
+    return [run.answer, *fact_lines(facts_document(run)), *_test_lines(run), *open_]
+
+
+def _test_lines(run: Run) -> list[str]:
+    """Return which demonstration would put to the test what hardly was, if any would."""
+    if run.next_test is None or run.next_test[1].nats < NOTHING_TOLD:
+        return []
+    return [f"  to be surer: a demonstration from {run.next_test[1].name} would tell"]
 
 
 def fact_lines(facts: list[dict[str, Any]]) -> list[str]:

@@ -12,7 +12,9 @@ from whence import io as formats
 from whence.cli._console import COLUMNS, Output
 from whence.errors import ArgumentError, FileError, MachineError
 from whence.io import binning
-from whence.io.tables import ColumnNames, Spoken
+from whence.io.columns import Table
+from whence.io.rough import plain_cells
+from whence.io.tables import ColumnNames, Spoken, world_names
 from whence.io.tables import demonstrations as demonstrations_of
 from whence.model.coverage import Coverage
 from whence.model.demos import Demonstrations
@@ -151,7 +153,7 @@ def _from_table(
     said = {name: value for name, value in table.items() if name in ColumnNames._fields}
     boxes = table.get("boxes")
     return demonstrations_of(
-        formats.load_table(path),
+        _plain(formats.load_table(path), said, mdp),
         ColumnNames(**said),
         mdp=mdp,
         numbers=numbers,
@@ -160,6 +162,16 @@ def _from_table(
         boxes=None if boxes is None else binning.read_boxes(formats.load_table(boxes)),
         spoken=SPOKEN,
     )
+
+
+def _plain(table: Table, said: Mapping[str, str], mdp: LabeledMDP | None) -> Table:
+    """Return a table without spaces around names and words for nothing that are no names."""
+    known: frozenset[str] = frozenset()
+    if mdp is not None:
+        known = frozenset((*world_names(mdp, "state"), *mdp.actions, *mdp.alphabet))
+    names = {what: said.get(what, what) for what in ColumnNames._fields}
+    there = {what: name for what, name in names.items() if name in table.columns}
+    return plain_cells(table, there, known)
 
 
 def warn_estimated(given: Setting, world: str, out: Output) -> None:

@@ -65,12 +65,15 @@ def read(
     guess = guessed(formats.load_table(log), said)
     for text in guess.said:
         out.note(f"{log}: {text}")
-    found = examined(guess, spelling=not as_is)
+    found = examined(guess, spelling=not as_is, gaps=table.get("gaps"))
+    if found.times:
+        step = guess.names["step"]
+        out.note(f"{log}: {step!r} are times, mostly more than one apart (or: --gaps error)")
     demos = demonstrations_of(
         _chosen(found, repair, out),
         ColumnNames(**guess.names),
         numbers=False,
-        gaps=table.get("gaps", "error"),
+        gaps="ignore" if found.times else table.get("gaps", "error"),
         spoken=SPOKEN,
     )
     kinds = available or ("seen" if guess.made_actions else likely_available(demos))

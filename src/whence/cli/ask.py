@@ -42,6 +42,7 @@ KINDS = ("sequence", "preference", "demonstration")
 @click.option("--simulate", metavar="MACHINE", help="Answer by this machine, not by a person.")
 @click.option("--wrong", type=float, default=0.0, help="How often that answers wrongly.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of what is simulated.")
+@click.option("--group", type=int, help="Ask one group of subjects, from 1; nothing is kept.")
 @click.option("--list", "listing", is_flag=True, help="List the answers that were given.")
 @click.option("--withdraw", metavar="ID", help="Take an answer back.")
 @output_options
@@ -55,6 +56,7 @@ def command(
     simulate: str | None,
     wrong: float,
     seed: int,
+    group: int | None,
     listing: bool,
     withdraw: str | None,
     out: Output,
@@ -64,6 +66,8 @@ def command(
     from whence.runs.resuming import load
 
     found = load(run)
+    if group is not None:
+        found = found.of_group(group - 1)
     if withdraw is not None:
         found = found.withdrawn(withdraw)
     elif not listing:

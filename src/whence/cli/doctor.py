@@ -30,7 +30,7 @@ def command(out: Output) -> None:
         "whence": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "packages": {name: metadata.version(name) for name in PACKAGES},
+        "packages": {name: _version(name) for name in PACKAGES},
         "extras": extras(),
         "threads": len(os.sched_getaffinity(0))
         if hasattr(os, "sched_getaffinity")
@@ -47,7 +47,12 @@ def command(out: Output) -> None:
 
 
 def extras() -> dict[str, dict[str, str | None]]:
-    """Return the packages that each extra of whence needs, with the versions that are there."""
+    """Return the packages that each extra of whence needs, with the versions that are there.
+
+    Nothing where whence is not installed, but found on the path: its extras are not written there.
+    """
+    if _version("whence") is None:
+        return {}
     found: dict[str, dict[str, str | None]] = {
         name: {} for name in metadata.metadata("whence").get_all("Provides-Extra") or ()
     }

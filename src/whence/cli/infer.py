@@ -47,10 +47,12 @@ GROUPS = {
     ),
     "A table's columns": (
         "column_episode", "column_step", "column_state", "column_action", "column_label",
-        "column_ended", "gaps", "repair", "as_is",
+        "column_ended", "column_subject", "bin", "boxes", "gaps", "repair", "as_is",
     ),
-    "How long": ("precision", "steps", "minutes", "threads", "workers", "device", "checkpoint"),
-    "The search": ("method", "seed", "ladders", "rungs", "limit"),
+    "How long": ("steps", "minutes", "threads", "workers", "device", "checkpoint"),
+    "The search": ("method", "seed"),
+    "A sample, --method tempering": ("precision", "ladders", "rungs"),
+    "Every machine, --method exhaustive": ("limit",),
     "The paper's method, --method annealing": ("preset", *ANNEALING),
 }  # fmt: skip
 
@@ -113,13 +115,13 @@ def annealing_options(function: Callable[..., None]) -> Callable[..., None]:
 @repair_options
 @click.option("--init", metavar="M", help="A machine to start from.")
 @click.option("--fix", metavar="FILE", help="Known arrows, such as 'a -c-> b', one a line.")
-@click.option("--ladders", type=int, help="Independent ladders of tempering.  [default: 2]")
+@click.option("--ladders", type=int, help="Independent ladders.  [default: 2]")
 @click.option("--rungs", type=int, help="Chains of each ladder.  [default: 20]")
 @click.option(
     "--preset", help="Settings of the paper's Table 1.  [default: the world's, or coffee]"
 )
 @annealing_options
-@click.option("--limit", type=int, help="Most machines that exhaustive scores.  [default: 2e7]")
+@click.option("--limit", type=int, help="Most machines to score.  [default: 2e7]")
 @output_options
 def command(
     world: str,

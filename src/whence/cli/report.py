@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from whence import _files as files
-from whence.cli._console import Output, output_options
+from whence.cli._console import Output, output_options, workers_option
 
 if TYPE_CHECKING:
     from whence.report import Study
@@ -31,6 +31,7 @@ ENDINGS = (".html", ".htm")
     help="Most minutes for that inference.",
 )
 @click.option("--threads", type=int, help="[default: all cores]")
+@workers_option
 @click.option("--pdf", is_flag=True, help="Print it to FILE.pdf, too; needs a Chromium.")
 @output_options
 def command(
@@ -40,6 +41,7 @@ def command(
     no_held_out: bool,
     minutes: float,
     threads: int | None,
+    workers: str | None,
     pdf: bool,
     out: Output,
 ) -> None:
@@ -53,6 +55,7 @@ def command(
         from whence.report.page import render
         from whence.report.pdf import needed, page_pdf
         from whence.runs.posterior_document import facts_document
+        from whence.runs.workers import opened
 
     _check(output, minutes)
     if pdf:
@@ -62,10 +65,11 @@ def command(
     compare = True if predict else False if no_held_out else None
     with loading(out, "reading the run"):
         found = loaded(run, threads)
-    with watching(out) as show:
+    with watching(out) as show, opened(workers) as executor:
         study = study_of(
-            found, run, compare=compare, minutes=minutes, threads=threads, on_event=show
-        )
+            found, run, compare=compare, minutes=minutes, threads=threads, executor=executor,
+            on_event=show,
+        )  # fmt: skip
     with loading(out, "drawing the report"):
         page = render(study)
         files.write_bytes(output, page.encode("utf-8"))
@@ -103,6 +107,7 @@ def study_of(
     compare: bool | None = None,
     minutes: float = 5.0,
     threads: int | None = None,
+    executor: Any = None,
     on_event: OnEvent | None = None,
 ) -> Study:
     """Return what a report needs, from a run and its folder.
@@ -136,6 +141,7 @@ def study_of(
         compare=not run.provisional if compare is None else compare,
         minutes=minutes,
         threads=threads,
+        executor=executor,
         on_event=on_event,
     )
 

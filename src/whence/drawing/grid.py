@@ -24,6 +24,7 @@ _LISTED, _RING = 12, 14
 _LEFT, _TOP = 34.0, 12.0
 _SMALL = 20  # cells of fewer pixels share their arrows
 _KEYS = 40
+_SHOWN, _LARGEST = 360, 2.0  # pixels at which pages show a drawing; how far print is enlarged
 
 
 def grid_svg(
@@ -53,6 +54,7 @@ def grid_svg(
     """
     grid = grid_of(mdp)
     unit = _unit(grid, most)
+    scale = enlarged(grid.width * unit)
     hottest = largest if largest is not None else 0.0 if visits is None else float(visits.max())
     body = [
         *([] if visits is None else overlay.heat(grid, unit, visits, hottest)),
@@ -62,14 +64,15 @@ def grid_svg(
         *_starts(mdp, grid, unit),
         _walls(grid, unit),
         *([] if policy is None else _policy(mdp, grid, unit, policy)),
-        *_numbers(grid, unit),
+        *_numbers(grid, unit, scale),
     ]
     placed = f'<g transform="translate({-_LEFT:.0f} {-_TOP:.0f})">{"".join(over)}</g>'
     heading = title or f"Grid world, {grid.width} by {grid.height} cells"
-    keys, bottom, wide = legend(mdp, grid.width * unit)
+    keys, bottom, wide = legend(mdp, int(grid.width * unit / scale))
     left, top = _LEFT, _TOP
-    width = left + max(grid.width * unit, wide) + 16
-    height = top + grid.height * unit + 26 + bottom
+    below = grid.height * unit + 14 + 12 * scale
+    width = left + max(grid.width * unit, wide * scale) + 16
+    height = top + below + bottom * scale
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" font-family="{text.FONT}">\n'
@@ -78,8 +81,8 @@ def grid_svg(
         f'<rect class="background" width="{width:.0f}" height="{height:.0f}" rx="6" '
         f'fill="{_PAPER}"/>\n<g transform="translate({left:.0f} {top:.0f})">\n'
         + "\n".join(part for part in (*body, placed if over else "") if part)
-        + f'\n<g transform="translate(0 {grid.height * unit + 26})">{"".join(keys)}</g>\n</g>\n'
-        "</svg>\n"
+        + f'\n<g transform="translate(0 {below:.1f}) scale({scale:.3g})">{"".join(keys)}</g>\n'
+        "</g>\n</svg>\n"
     )
 
 
@@ -252,19 +255,25 @@ def _walls(grid: Grid, unit: int) -> str:
     )
 
 
-def _numbers(grid: Grid, unit: int) -> Iterator[str]:
+def enlarged(width: float) -> float:
+    """Return by how much small print is larger in a drawing that pages show at a smaller size."""
+    return min(max(1.0, width / _SHOWN), _LARGEST)
+
+
+def _numbers(grid: Grid, unit: int, scale: float) -> Iterator[str]:
     """Yield the coordinates along the left and the lower edge."""
-    step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000) if step * unit >= 22)
-    bottom = grid.height * unit
+    least = 22 * scale
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000) if step * unit >= least)
+    bottom, size = grid.height * unit, 10 * scale
     for x in range(0, grid.width, step):
-        yield _small(str(x), x * unit + unit / 2, bottom + 16, "middle")
+        yield _small(str(x), x * unit + unit / 2, bottom + 6 + size, "middle", size)
     for y in range(0, grid.height, step):
-        yield _small(str(y), -7, bottom - y * unit - unit / 2 + 4, "end")
+        yield _small(str(y), -7, bottom - y * unit - unit / 2 + 0.4 * size, "end", size)
 
 
-def _small(shown: str, x: float, y: float, anchor: str, size: int = 10) -> str:
+def _small(shown: str, x: float, y: float, anchor: str, size: float) -> str:
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{_QUIET}" '
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:.3g}" fill="{_QUIET}" '
         f'text-anchor="{anchor}">{text.xml(shown)}</text>'
     )
 

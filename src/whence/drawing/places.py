@@ -9,7 +9,7 @@ import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
 from whence.drawing import text
-from whence.drawing.grid import ink_on, legend, starts_anywhere, symbol_colour
+from whence.drawing.grid import enlarged, ink_on, legend, starts_anywhere, symbol_colour
 from whence.drawing.overlay import HEAT, SHADES, levels
 
 if TYPE_CHECKING:
@@ -114,8 +114,9 @@ def places_svg(
         heat = levels(visits, hottest)
     body = [_lines(points, linked), *_arrows(mdp, points, policy), *_nodes(mdp, points, heat)]
     right, bottom = (points.max(axis=0) + 2 * RADIUS + 10).tolist()
-    keys, tall, wide = legend(mdp, int(right))
-    width, height = max(right, wide + 34), bottom + tall
+    scale = enlarged(right)
+    keys, tall, wide = legend(mdp, int(right / scale))
+    width, height = max(right, wide * scale + 34), bottom + tall * scale
     words = f"{mdp.n_states} places, {int(linked.sum()) // 2} ways between them."
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
@@ -123,7 +124,8 @@ def places_svg(
         f"<title>{text.xml(title)}</title>\n<desc>{text.xml(words)}</desc>\n"
         f'<rect class="background" width="{width:.0f}" height="{height:.0f}" rx="6" '
         f'fill="{_PAPER}"/>\n' + "\n".join(part for part in (*body, *over) if part)
-        + f'\n<g transform="translate(16 {bottom:.0f})">{"".join(keys)}</g>\n</svg>\n'
+        + f'\n<g transform="translate(16 {bottom:.0f}) scale({scale:.3g})">'
+        f"{''.join(keys)}</g>\n</svg>\n"
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from whence.model.mdp import LabeledMDP
 
 COARSE, FINE = 11, 46
+HOLD = 0.08  # the share of time that the end of a way is shown
 HUGE = 40_000  # cells that are too many to draw
 
 
@@ -92,7 +93,7 @@ class Scene:
             f'{y:.1f})"><circle r="{radius:.1f}"/></g>'
         )
 
-    def keyframes(self, states: Sequence[int], name: str, hold: float = 0.08) -> str:
+    def keyframes(self, states: Sequence[int], name: str, hold: float = HOLD) -> str:
         """Return the keyframes of a mark that goes through states and rests at the end."""
         places = self.points[list(states)]
         share = 100 * (1 - hold) / max(len(places) - 1, 1)
@@ -104,7 +105,7 @@ class Scene:
         return f"@keyframes {name}{{{steps}100%{{transform:translate({x:.1f}px,{y:.1f}px)}}}}"
 
 
-def lighting(memory: Sequence[int], name: str, hold: float = 0.08) -> dict[int, str]:
+def lighting(memory: Sequence[int], name: str, hold: float = HOLD) -> dict[int, str]:
     """Return keyframes for each state of a machine that is ever lit, by its number.
 
     Args:

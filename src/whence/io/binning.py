@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from whence._arrays import Floats, Ints
 from whence.errors import ArgumentError, DemonstrationsError, FormatError
-from whence.io.columns import Coded, Faults, Table, coded
+from whence.io.columns import Coded, Faults, Table, as_number, coded
 
 STATE, LABEL = "state (binned)", "label (of boxes)"  # the columns that are made
 MOST = 10_000  # bins of a column
@@ -49,7 +50,7 @@ def parse(text: str) -> Bin:
     """Return what `x:20` or `x:20:0:2.5` stands for; a column's name may hold colons."""
     parts = text.split(":")
     for tail in (3, 1):
-        numbers = [_number(part) for part in parts[-tail:]]
+        numbers = [as_number(part) for part in parts[-tail:]]
         if len(parts) > tail and None not in numbers:
             column, ends = ":".join(parts[:-tail]), numbers[1:]
             return checked(Bin(column, _whole(parts[-tail]), *ends))
@@ -127,13 +128,13 @@ def binned(
         labels = _labels(given, boxes, where, said)
         columns[LABEL] = [None if gone else labels[k]
                           for k, gone in zip(kind.reshape(-1), empty, strict=True)]  # fmt: skip
-    return Table(table.source, columns, table.rows, table.word, table.owner)
+    return replace(table, columns=columns)
 
 
 def _numbers(table: Table, column: str, faults: Faults, option: str) -> Floats:
     """Return float64[R], the numbers of a column; not a number where a cell is none."""
-    cells: Coded = coded(column, table.columns[column], table)
-    each = [_number(text) for text in cells.values]
+    cells: Coded = coded(column, table.cells(column), table)
+    each = [as_number(text, commas=table.commas) for text in cells.values]
     values = np.array([math.nan if value is None else value for value in each] + [math.nan])
     numbers = values[cells.codes]
     wrong = np.flatnonzero(np.isnan(numbers))
@@ -251,19 +252,10 @@ def _end(table: Table, row: int, column: str, open_end: float) -> float:
     text = "" if cell is None else str(cell).strip()
     if not text:
         return open_end
-    value = _number(text)
+    value = as_number(text, commas=table.commas)
     if value is None:
         raise FormatError(f"{table.place(row, column)}: {text!r} is not a number; give one")
     return value
-
-
-def _number(text: str) -> float | None:
-    """Return a text as a finite number, or None."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def _whole(text: str) -> int:

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from whence._arrays import BLANK, Bools, Ints
-from whence.errors import ArgumentError, DemonstrationsError
+from whence.errors import ArgumentError, DemonstrationsError, FormatError
 
 MISSING = ("NAType", "NaTType")  # what pandas calls a value that is not there
+HEADER = "episode,step,state,action,label"
+COMMA = re.compile(r"[-+]?[0-9]*,[0-9]+", re.ASCII)
+
+
+class Fault(NamedTuple):
+    """Something wrong with the rows of a file that can be read nevertheless.
+
+    Attributes:
+        row: the first that it concerns.
+        text: where and what it is, and what to do about it.
+        repair: how it was read; empty where that is a guess that only the user can make.
+        others: how many more rows it concerns.
+    """
+
+    row: int
+    text: str
+    repair: str
+    others: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +45,10 @@ class Table:
         rows: int64[R], the number of each row as messages give it.
         word: what that number counts: `line` in a text file, else `row`.
         owner: what else messages name a row by: a word, and the column that has its number.
+        twice: names that the header has more than once, with the header's place; such a column
+            cannot be asked for.
+        faults: what is wrong with its rows, whatever they hold.
+        commas: whether a number may have a decimal comma.
     """
 
     source: str
@@ -32,6 +56,18 @@ class Table:
     rows: Ints
     word: str
     owner: tuple[str, str] | None = None
+    twice: Mapping[str, str] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
+    commas: bool = False
+
+    def cells(self, column: str) -> Sequence[Any]:
+        """Return the cells of a column, which must be the only one of its name."""
+        if column in self.twice:
+            raise FormatError(
+                f"{self.twice[column]}: header: {column!r} occurs twice, and it is not "
+                "clear which is meant; give one of them another name"
+            )
+        return self.columns[column]
 
     def place(self, row: int, column: str) -> str:
         """Return what messages call a cell."""
@@ -73,6 +109,32 @@ def framed(table: Any, source: str) -> Table:
             f"{lengths[long]}; give all columns the same length"
         )
     return Table(source, columns, np.arange(next(iter(lengths.values()))), "row")
+
+
+def header_of(names: Sequence[str], place: str) -> tuple[list[int], dict[str, str]]:
+    """Return which columns count, each name once, and those that stand more than once.
+
+    Columns without a name, such as the numbers of rows that some programs write, do not count.
+    """
+    first = {name: at for at, name in reversed(list(enumerate(names))) if name}
+    if not first:
+        raise FormatError(f"{place}: no column has a name; begin with a header such as {HEADER}")
+    named = [name for name in names if name]
+    return sorted(first.values()), {name: place for name in first if named.count(name) > 1}
+
+
+def as_number(text: str, *, commas: bool = False) -> float | None:
+    """Return a text as a finite number, or None.
+
+    A comma is a decimal point where `commas` says so, but for 1,000, which is one or a thousand.
+    """
+    if commas and COMMA.fullmatch(text) and not re.fullmatch(r"[-+]?[1-9]\d{0,2},\d{3}", text):
+        text = text.replace(",", ".")
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
 
 
 def _listed(column: Any) -> list[Any]:

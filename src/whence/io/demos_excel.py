@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import io
 import zipfile
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 import numpy as np
 
 from whence.errors import FormatError, MissingExtraError
-from whence.io.columns import Table
+from whence.io.columns import Table, header_of
 from whence.io.table_writer import columns
 from whence.io.tables import ColumnNames, demonstrations
 from whence.model.demos import Demonstrations
@@ -23,6 +23,8 @@ from whence.model.mdp import LabeledMDP
 ENDINGS = (".xlsx",)
 MOST_PACKED = 100  # bytes that one byte of an honest workbook unpacks to
 ALWAYS_UNPACKED = 2**24  # bytes that even a small one may unpack to
+
+MOST_EMPTY = 10  # cells for each that is there, beyond a few million
 
 
 def dumps(demos: Demonstrations, mdp: LabeledMDP | None = None) -> bytes:
@@ -72,28 +74,29 @@ def _table(rows: list[list[Any]], source: str) -> Table:
     while kept[0] and kept[0][-1] is None:
         kept[0].pop()
     header = ["" if name is None else str(name).strip() for name in kept[0]]
-    for place, name in enumerate(header):
-        if not name or name in header[:place]:
-            fault = f"{name!r} occurs twice" if name else "a column has no name"
-            raise FormatError(
-                f"{source}, row {numbers[0]}: header: {fault}; name each column once"
-            )
+    if len(header) * len(kept) > MOST_EMPTY * (1_000_000 + sum(map(len, kept))):
+        raise FormatError(
+            f"{source}: {len(header)} columns, nearly all of them empty; leave those out"
+        )
+    counted, twice = header_of(header, f"{source}, row {numbers[0]}")
     for number, row in zip(numbers[1:], kept[1:], strict=True):
         if any(cell is not None for cell in row[len(header) :]):
             raise FormatError(
                 f"{source}, row {number}: more cells than the header has names; name each column"
             )
-    cells = [
-        [_plain(row[at]) if at < len(row) else None for row in kept[1:]]
-        for at in range(len(header))
-    ]
-    return Table(source, dict(zip(header, cells, strict=True)), np.array(numbers[1:]), "row")
+    cells = {
+        header[at]: [_plain(row[at]) if at < len(row) else None for row in kept[1:]]
+        for at in counted
+    }
+    return Table(source, cells, np.array(numbers[1:], dtype=np.int64), "row", twice=twice)
 
 
 def _plain(cell: Any) -> Any:
     """Return a cell as text or a number; dates as people write them."""
     if isinstance(cell, datetime | date | time):
         return cell.isoformat()
+    if isinstance(cell, timedelta):
+        return cell.total_seconds()
     if isinstance(cell, bool):
         return "true" if cell else "false"
     return cell

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from whence.errors import DemonstrationsError
-from whence.io.columns import Table
+from whence.io import clocks
+from whence.io.columns import Table, as_number
 
 WORDS = {
     "episode": "episode ep trial session run trajectory traj game bout visit id",
-    "step": "step t time timestep index tick order frame sample nr no number",
+    "subject": "subject animal participant rat mouse monkey person user player who subjectid "
+    "animalid participantid ratid mouseid personid userid playerid subjectname animalname",
+    "step": "step t time timestep index tick order frame sample seconds sec ms timestamp date "
+    "datetime clock nr no number",
     "state": "state place position location where cell room node zone site arm page at from",
-    "action": "action choice move decision act response command did turn went next to",
+    "action": "action choice move decision act response command did turn went heading "
+    "direction key button next to",
     "label": "label event cue symbol stimulus sign seen read object observation landmark what",
     "ended": "ended end done terminated terminal finished over success",
 }  # what people call them, the likelier names first
 ABSENT = frozenset(("", "na", "n/a", "nan", "null", "none", "-", "?", ".", "missing"))
-WHOLE = re.compile(r"-?[0-9]{1,18}(\.0+)?", re.ASCII)
 EPISODE, NEXT = "(episode)", "(next state)"
 SHOWN = 12
+READABLE = 0.9  # of a column of steps
 FEW, OFTEN = 20, 0.2  # a column of labels has few values, and often none
 
 
@@ -56,13 +62,16 @@ def guessed(table: Table, given: Mapping[str, str]) -> Guess:
     """
     names = dict(given)
     _check(table, names)
+    unread = _unread(table, names)
     for what, name in _by_name(table, names):
         names[what] = name
     if "label" not in names and (label := _label_like(table, names)) is not None:
         names["label"] = label
     _refuse(table, names)
     new = [what for what in WORDS if what in names and what not in given]
-    said = [_told(table, what, names[what]) for what in new]
+    said = [_told(table, what, names) for what in new]
+    if "step" not in names and unread is not None:
+        said.append(unread)
     guess = Guess(table, names, tuple(said))
     if "episode" not in names:
         guess = _with_episodes(guess)
@@ -77,13 +86,15 @@ def _by_name(table: Table, names: Mapping[str, str]) -> Iterator[tuple[str, str]
     left = [what for what in WORDS if what not in names]
     for parts in (_whole, _split):
         for what in list(left):
+            if what == "subject" and parts is _split:  # a rat's weight is not its name
+                continue
             words = WORDS[what].split()
             found = [
                 (words.index(word), place, name)
                 for place, name in enumerate(table.columns)
                 if name not in taken
                 for word in parts(name)
-                if word in words and _fits(what, table, name)
+                if word in words and _fits(what, table, name, names, whole=parts is _whole)
             ]
             if found:
                 name = min(found)[2]
@@ -100,13 +111,53 @@ def _split(name: str) -> list[str]:
     return [part.casefold() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)]
 
 
-def _fits(what: str, table: Table, name: str) -> bool:
-    """Return whether a column can hold what its name says: steps are whole numbers."""
+def _fits(what: str, table: Table, name: str, names: Mapping[str, str], *, whole: bool) -> bool:
+    """Return whether a column can hold what its name says: steps are whole numbers.
+
+    Times and dates are steps, too, where the column is called so by its whole name, and where
+    they are not the same throughout each episode.
+    """
     if what != "step":
         return True
-    cells = [cell for cell in table.columns[name] if not absent(cell)]
-    whole = sum(WHOLE.fullmatch(str(cell).strip()) is not None for cell in cells)
-    return bool(cells) and whole >= 0.9 * len(cells)
+    if not _readable(table, name):
+        return False
+    when = moments(table, name)
+    if all(isinstance(moment, int | None) for moment in when):
+        return True
+    own = episodes(table, names) if "episode" in names else [""] * len(when)
+    return whole and len(set(zip(own, when, strict=True))) > len(set(own))
+
+
+def _readable(table: Table, name: str) -> bool:
+    """Return whether at least nine in ten cells say when something was."""
+    cells = [str(cell).strip() for cell in table.columns[name] if not absent(cell)]
+    when = moments(table, name)
+    return bool(cells) and sum(each is not None for each in when) >= READABLE * len(cells)
+
+
+def _unread(table: Table, names: Mapping[str, str]) -> str | None:
+    """Return a word on a column that is called like steps and says nothing of the kind."""
+    for name in table.columns:
+        called = _whole(name)[0] in WORDS["step"].split()
+        if name in names.values() or not called or _readable(table, name):
+            continue
+        pairs = zip(table.columns[name], moments(table, name), strict=True)
+        odd = [str(cell) for cell, when in pairs if when is None and not absent(cell)]
+        if odd and any(character.isdigit() for character in odd[0]):
+            return (
+                f"{name!r} is not taken for steps, since cells such as {odd[0]!r} are no whole "
+                "numbers, times or dates like 2024-05-01T09:30:00: the rows of an episode are "
+                "taken in the order in which they stand"
+            )
+    return None
+
+
+def moments(table: Table, name: str) -> list[int | float | None]:
+    """Return when each row was, as a column says, or None."""
+    cells = ["" if absent(cell) else str(cell).strip() for cell in table.columns[name]]
+    kinds = [text for text in dict.fromkeys(cells) if text]
+    known = dict(zip(kinds, clocks.reading(kinds, commas=table.commas).values, strict=True))
+    return [known.get(text) for text in cells]
 
 
 def _label_like(table: Table, names: Mapping[str, str]) -> str | None:
@@ -136,54 +187,84 @@ def _check(table: Table, names: Mapping[str, str]) -> None:
 def _refuse(table: Table, names: Mapping[str, str]) -> None:
     """Refuse a table in which no states or no labels can be seen."""
     columns = ", ".join(repr(name) for name in list(table.columns)[:SHOWN])
+    if not len(table.rows):
+        raise DemonstrationsError(f"{table.source}: no rows below the header; add some")
     faults = []
     if "state" not in names:
         faults.append(
             f"{table.source}: no column looks like states; the columns are {columns}: name the "
-            "one that says where the expert was with --state COLUMN"
+            f"one that says where the expert was with --state COLUMN{_hint(table, names)}"
         )
     if "label" not in names:
-        own = names.get("state", "COLUMN")
+        own = (
+            f"let the states be their own: --label {names['state']!r}"
+            if "state" in names
+            else ("label states that are cut from numbers by a file of boxes: --boxes FILE")
+        )
         faults.append(
             f"{table.source}: no column looks like labels; name the one that says what is special "
-            f"about a state with --label COLUMN, or let the states be their own: --label {own!r}"
+            f"about a state with --label COLUMN, or {own}"
         )
     if faults:
         raise DemonstrationsError.of(faults)
 
 
-def _told(table: Table, what: str, name: str) -> str:
+def _hint(table: Table, names: Mapping[str, str]) -> str:
+    """Return what else may be meant by a table without states."""
+    if any(as_number(name) is not None for name in table.columns):
+        return "; is its first line no header? Then add one that names the columns"
+    for name, cells in table.columns.items():
+        texts = {str(cell).strip() for cell in cells if not absent(cell)}
+        decimals = [as_number(text, commas=table.commas) for text in texts]
+        if len(texts) > FEW and None not in decimals and name not in names.values():
+            return f", or cut columns of numbers into states with --bin {name}:20"
+    return ""
+
+
+def _told(table: Table, what: str, names: Mapping[str, str]) -> str:
+    name = names[what]
     cells = [str(cell).strip() for cell in table.columns[name] if not absent(cell)]
     kinds = list(dict.fromkeys(cells))
     if what == "step":
-        return f"steps are {name!r}"
+        return f"steps are {name!r}{_sorted_by(table, names)}"
     some = ", ".join(kinds[:3]) + (", ..." if len(kinds) > 3 else "")
     called = {"ended": "whether the task was over is"}.get(what, f"{what}s are")
     return f"{called} {name!r} ({len(kinds)} of them: {some})" if kinds else f"{called} {name!r}"
 
 
+def _sorted_by(table: Table, names: Mapping[str, str]) -> str:
+    """Return a word on rows that times put into another order than they stand in."""
+    when = moments(table, names["step"])
+    if "episode" not in names or all(isinstance(moment, int | None) for moment in when):
+        return ""
+    others = {what: name for what, name in names.items() if what != "step"}
+    if ordered(table, names) == ordered(table, others):
+        return ""
+    return "; the rows of an episode do not stand in this order, and are sorted by it"
+
+
 def _with_episodes(guess: Guess) -> Guess:
-    """Number episodes: a new one begins where steps begin again."""
+    """Number episodes, of each subject: a new one begins where its steps begin again."""
     table, step = guess.table, guess.names.get("step")
+    when = [None] * len(table.rows) if step is None else moments(table, step)
+    subject = guess.names.get("subject")
+    who = [""] * len(table.rows) if subject is None else table.columns[subject]
     numbers: list[str] = []
-    episode, last = 1, None
-    for row in range(len(table.rows)):
-        cell = "" if step is None else str(table.columns[step][row]).strip()
-        now = int(float(cell)) if WHOLE.fullmatch(cell) else None
-        if now is not None:
-            episode += last is not None and now < last
-            last = now
-        numbers.append(str(episode))
-    text = (
-        "no column looks like episodes: all rows are one"
-        if step is None
-        else f"no column looks like episodes: {episode} begin where {step!r} begins again"
-    )
+    now: dict[str, tuple[int, float]] = {}  # of each subject: its episode, and its last step
+    for person, moment in zip(map(str, who), when, strict=True):
+        number, last = now.get(person, (1, -math.inf))
+        if moment is not None:
+            number, last = number + (moment < last), moment
+        now[person] = number, last
+        numbers.append(str(number))
+    many = sum(number for number, _ in now.values())
+    begin = f"{many} begin where {step!r} begins again" if step else f"all rows of {subject!r} are"
+    text = "all rows are" if step is subject is None else begin
     return replace(
         guess,
         table=replace(table, columns={**table.columns, EPISODE: numbers}),
         names={**guess.names, "episode": EPISODE},
-        said=(*guess.said, text),
+        said=(*guess.said, f"no column looks like episodes: {text}{'' if step else ' one'}"),
     )
 
 
@@ -191,10 +272,10 @@ def _with_actions(guess: Guess) -> Guess:
     """Take the state that follows for the action."""
     table, names = guess.table, guess.names
     order = ordered(table, names)
-    state, episode = table.columns[names["state"]], table.columns[names["episode"]]
+    state, episode = table.columns[names["state"]], episodes(table, names)
     follows: list[str] = [""] * len(table.rows)
     for row, after in pairwise(order):
-        if str(episode[row]).strip() == str(episode[after]).strip():
+        if episode[row] == episode[after]:
             follows[row] = "" if absent(state[after]) else str(state[after]).strip()
     return replace(
         guess,
@@ -205,13 +286,22 @@ def _with_actions(guess: Guess) -> Guess:
     )
 
 
+def episodes(table: Table, names: Mapping[str, str]) -> list[str]:
+    """Return the name of each row's episode; those of two subjects are two. Empty: none."""
+    cells = table.columns[names["episode"]]
+    own = ["" if absent(cell) else str(cell).strip() for cell in cells]
+    if "subject" not in names:
+        return own
+    who = [str(cell).strip() for cell in table.columns[names["subject"]]]
+    return [f"{name} of {person}" if name else "" for name, person in zip(own, who, strict=True)]
+
+
 def ordered(table: Table, names: Mapping[str, str]) -> list[int]:
     """Return the rows by episode and step; those without a step stay where they stand."""
     first: dict[str, int] = {}
+    when = moments(table, names["step"]) if "step" in names else [None] * len(table.rows)
     keys = []
-    for row in range(len(table.rows)):
-        episode = str(table.columns[names["episode"]][row]).strip()
-        cell = str(table.columns[names["step"]][row]).strip() if "step" in names else ""
-        step = int(float(cell)) if WHOLE.fullmatch(cell) else row
-        keys.append((first.setdefault(episode, row), step if "step" in names else row, row))
+    for row, (episode, moment) in enumerate(zip(episodes(table, names), when, strict=True)):
+        place = row if moment is None else moment
+        keys.append((first.setdefault(episode, row), place, row))
     return [row for _, _, row in sorted(keys)]

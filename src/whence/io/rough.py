@@ -9,15 +9,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
+from whence.io.clocks import reading
 from whence.io.columns import Table
-from whence.io.guessing import EPISODE, NEXT, WHOLE, Guess, absent, ordered
+from whence.io.guessing import EPISODE, NEXT, Guess, absent, episodes, ordered
 from whence.io.spelling import slips, times
+from whence.io.tables import SAID
 
 NAMED = ("episode", "state", "action", "label")
+MOSTLY = 0.5  # of all steps: numbers that are more than one apart so often are times
 MINOR = 0.1  # of a state's rows: a label that stands less often is taken for a mistake
 
 
@@ -49,38 +54,84 @@ class Examined:
         plain: the table with spaces and words for nothing taken out of its cells.
         repaired: the same with every suggested repair made.
         problems: what is wrong, in the order of the rows.
+        times: whether its steps are times, between which nothing is missing.
     """
 
     plain: Table
     repaired: Table
     problems: tuple[Problem, ...]
+    times: bool = False
 
 
-def examined(guess: Guess, *, spelling: bool = True) -> Examined:
+class _Steps(NamedTuple):
+    """When the rows of a table were.
+
+    Attributes:
+        numbers: of each row, its step, or None where it says none.
+        episodes: of each row, the name of its episode.
+        order: the rows by episode and step.
+        gaps: what to do about a missing step: error, cut or ignore.
+    """
+
+    numbers: list[int | float | None]
+    episodes: list[str]
+    order: list[int]
+    gaps: str
+
+
+def examined(guess: Guess, *, spelling: bool = True, gaps: str | None = None) -> Examined:
     """Look through a table whose columns are known.
 
     Args:
         guess: the table, and which column is which.
         spelling: whether names may be misspelled.
+        gaps: error, cut or ignore, as of `Demonstrations.from_table`; None decides by what the
+            steps are: numbers that are mostly more than one apart are times.
     """
     names = guess.names
     plain = _plain(guess.table, names)
-    spelled, problems = _spelled(plain, names) if spelling else (plain, [])
-    stepped, numbers, wrong = _stepped(spelled, names)
-    kept, broken = _whole(stepped, names, numbers)
+    problems = [
+        Problem(each.row, f"{each.text}{_more(each.others)}.", each.repair)
+        for each in guess.table.faults
+    ]
+    spelled, slipped = _spelled(plain, names) if spelling else (plain, [])
+    stepped, numbers, counts, wrong = _stepped(spelled, names)
+    steps = _Steps(numbers, episodes(stepped, names), ordered(stepped, names), gaps or "error")
+    times = counts and gaps is None and _mostly_apart(steps)
+    if times or not counts:
+        steps = steps._replace(gaps="ignore")
+    kept, broken = _whole(stepped, names, steps)
     labelled, more = _labelled(_rows(stepped, kept), names)
-    more = [replace(each, row=kept[each.row]) for each in more]
-    every = sorted([*problems, *wrong, *broken, *more], key=attrgetter("row"))
-    return Examined(plain, labelled, tuple(every))
+    ended, odd = _ended(labelled, names)
+    more = [replace(each, row=kept[each.row]) for each in [*more, *odd]]
+    every = sorted([*problems, *slipped, *wrong, *broken, *more], key=attrgetter("row"))
+    return Examined(plain, ended, tuple(every), times)
+
+
+def plain_cells(
+    table: Table, names: Mapping[str, str], known: frozenset[str] = frozenset()
+) -> Table:
+    """Return a table whose columns that matter have neither spaces around nor words for nothing.
+
+    Args:
+        table: the cells.
+        names: the columns that matter, by what they hold.
+        known: names that stay as they are, whatever they look like.
+    """
+
+    def plain(cell: object) -> str:
+        if cell in known:
+            return str(cell)
+        return "" if absent(cell) else _text(cell)
+
+    columns = {name: [plain(cell) for cell in table.cells(name)] for name in names.values()}
+    return replace(table, columns={**table.columns, **columns})
 
 
 def _plain(table: Table, names: Mapping[str, str]) -> Table:
-    """Return the columns that matter, as texts; what says that there is nothing is empty."""
-    columns = {
-        names[what]: ["" if absent(cell) else _text(cell) for cell in table.columns[names[what]]]
-        for what in names
-    }
-    return replace(table, columns=columns)
+    """Return the columns that matter alone, as texts; what says that there is nothing is empty."""
+    found = plain_cells(table, names).columns
+    return replace(table, columns={name: found[name] for name in names.values()}, faults=())
 
 
 def _text(cell: object) -> str:
@@ -164,72 +215,111 @@ def _unlike(
     )
 
 
+def _ended(table: Table, names: Mapping[str, str]) -> tuple[Table, list[Problem]]:
+    """Return the table without words on endings that say neither true nor false."""
+    if "ended" not in names:
+        return table, []
+    name = names["ended"]
+    cells = list(table.columns[name])
+    problems = []
+    for row, cell in enumerate(cells):
+        if cell and cell.lower() not in SAID:
+            text = f"{table.place(row, name)}: `{cell}` is not true or false."
+            problems.append(Problem(row, text, "take it as not known whether the task was over"))
+            cells[row] = ""
+    return _with(table, name, cells), _first_few(problems)
+
+
 def _stepped(
     table: Table, names: Mapping[str, str]
-) -> tuple[Table, list[int | None], list[Problem]]:
-    """Return the table, the step of each row or None, and cells that are no steps."""
+) -> tuple[Table, list[int | float | None], bool, list[Problem]]:
+    """Return the table, each row's step or None, whether they count, and cells that are none."""
     if "step" not in names:
-        return table, list(range(len(table.rows))), []
+        return table, list(range(len(table.rows))), False, []
     name = names["step"]
     cells = list(table.columns[name])
-    episodes = table.columns[names["episode"]]
-    numbers = [int(float(cell)) if WHOLE.fullmatch(cell) else None for cell in cells]
+    kinds = [text for text in dict.fromkeys(cells) if text]
+    found = reading(kinds, commas=table.commas)
+    known = dict(zip(kinds, found.values, strict=True))
+    numbers = [known.get(cell) for cell in cells]
+    own = episodes(table, names)
     problems: list[Problem] = []
-    for row, number in enumerate(list(numbers)):
-        if number is not None:
+    for row, now in enumerate(numbers):
+        if now is not None or not own[row]:  # a row without an episode is left out
             continue
-        before = numbers[row - 1] if row and episodes[row - 1] == episodes[row] else None
-        after = None
-        if row + 1 < len(numbers) and episodes[row + 1] == episodes[row]:
-            after = numbers[row + 1]
-        shown = f"`{cells[row]}` is not a step" if cells[row] else "empty; every row has a step"
-        place = table.place(row, name)
-        if before is not None and after == before + 2:
-            numbers[row] = before + 1
-            cells[row] = str(before + 1)
-            repair = f"read {before + 1}, which is between the rows around it"
+        between = _between(numbers, own, row) if found.counts else None
+        wanted = found.wanted.partition(":")[0].partition(";")[0]
+        shown = f"`{cells[row]}` is not {wanted}" if cells[row] else "empty; every row has a step"
+        if between is not None:
+            numbers[row] = between
+            cells[row] = str(between)
+            repair = f"read {between}, which is between the rows around it"
         else:
             repair = "leave the row out, and cut its episode there"
-        problems.append(Problem(row, f"{place}: {shown}.", repair))
-    return _with(table, name, cells), numbers, _first_few(problems)
+        problems.append(Problem(row, f"{table.place(row, name)}: {shown}.", repair))
+    return _with(table, name, cells), numbers, found.counts, _first_few(problems)
+
+
+def _between(numbers: list[int | float | None], own: list[str], row: int) -> int | None:
+    """Return the step that is missing between the rows before and after one, if it is one."""
+    if not 0 < row < len(numbers) - 1 or not own[row - 1] == own[row] == own[row + 1]:
+        return None
+    before, after = numbers[row - 1], numbers[row + 1]
+    if before is None or after is None or after != before + 2:
+        return None
+    return int(before) + 1
+
+
+def _mostly_apart(steps: _Steps) -> bool:
+    """Whether most rows of an episode are more than one step after the row before."""
+    pairs = [
+        (steps.numbers[row], steps.numbers[after])
+        for row, after in pairwise(steps.order)
+        if steps.episodes[row] == steps.episodes[after]
+    ]
+    apart = [b - a > 1 for a, b in pairs if a is not None and b is not None]
+    return sum(apart) > MOSTLY * len(apart)
+
+
+def _more(others: int) -> str:
+    return f" ({others} more like this)" if others else ""
 
 
 def _first_few(problems: list[Problem], most: int = 3) -> list[Problem]:
     """Return the first problems of one kind; the last one shown says how many more there are."""
     if len(problems) <= most:
         return problems
-    more = f" ({len(problems) - most} more like this)"
     last = problems[most - 1]
-    return [*problems[: most - 1], replace(last, text=last.text + more)]
+    more = replace(last, text=last.text + _more(len(problems) - most))
+    return [*problems[: most - 1], more]
 
 
 def _whole(
-    table: Table, names: Mapping[str, str], numbers: list[int | None]
+    table: Table, names: Mapping[str, str], steps: _Steps
 ) -> tuple[list[int], list[Problem]]:
     """Return the rows that are left once each episode ends before its first fault, in order."""
     found: dict[str, list[Problem]] = {}
     kept: list[int] = []
-    episodes = table.columns[names["episode"]]
+    own, order = steps.episodes, steps.order
     cut: str | None = None
     last: int | None = None
-    order = ordered(table, names)
     for place, row in enumerate(order):
-        if not episodes[row]:
+        if not own[row]:
             _note(found, "episode", _empty(table, row, names["episode"], "episode"))
             continue
-        if last is not None and episodes[last] != episodes[row]:
+        if last is not None and own[last] != own[row]:
             cut, last = None, None
-        goes_on = place + 1 < len(order) and episodes[order[place + 1]] == episodes[row]
-        if cut == episodes[row]:
+        goes_on = place + 1 < len(order) and own[order[place + 1]] == own[row]
+        if cut == own[row]:
             continue
-        kind, problem, repeated = _fault(table, names, numbers, row, last, goes_on)
+        kind, problem, repeated = _fault(table, names, steps, row, last, goes_on)
         if problem is not None:
             _note(found, kind, problem)
         if kind == "":
             kept.append(row)
             last = row
         elif not repeated:
-            cut = episodes[row]
+            cut = own[row]
             last = row if last is None else last
     return sorted(kept), [each for several in found.values() for each in _first_few(several)]
 
@@ -246,25 +336,26 @@ def _empty(table: Table, row: int, name: str, what: str) -> Problem:
 def _fault(
     table: Table,
     names: Mapping[str, str],
-    numbers: list[int | None],
+    steps: _Steps,
     row: int,
     last: int | None,
     goes_on: bool,
 ) -> tuple[str, Problem | None, bool]:
     """Return what is wrong with a row: its kind, or nothing; the problem; whether it repeats."""
-    if numbers[row] is None:
+    step = steps.numbers[row]
+    if step is None:
         return "step", None, False  # said already
-    if last is not None and "step" in names:
-        step, before = numbers[row], numbers[last]
-        assert step is not None
+    before = None if last is None or "step" not in names else steps.numbers[last]
+    if before is not None and last is not None:
         if step == before:
             return _again(table, names, row, last)
-        if before is not None and step > before + 1:
+        if steps.gaps != "ignore" and step > before + 1:
             text = (
                 f"{table.source}, {table.word} {table.rows[row]}: step {before + 1} of episode "
-                f"`{table.columns[names['episode']][row]}` is missing."
+                f"`{steps.episodes[row]}` is missing."
             )
-            return "gap", Problem(row, text, "keep what is before it"), False
+            problem = Problem(row, text, "keep what is before it")
+            return "gap", problem if steps.gaps == "error" else None, False
     if not table.columns[names["state"]][row]:
         return "state", _empty(table, row, names["state"], "state"), False
     if goes_on and names["action"] != NEXT and not table.columns[names["action"]][row]:

@@ -112,6 +112,8 @@ def demonstrations(
     if gaps not in GAPS:
         raise ArgumentError(f"gaps is {gaps!r}; choose one of {', '.join(GAPS)}")
     faults = Faults()
+    for each in table.faults:
+        faults.add(each.row, each.text, each.others)
     table, names = _with_bins(table, names, bins, boxes, faults, spoken)
     rows = _ordered(_columns(table, names, faults, spoken))
     rows = _without_repeats(table, rows, faults)
@@ -172,7 +174,7 @@ def _columns(table: Table, names: ColumnNames, faults: Faults, spoken: Spoken) -
     for what, given in names._asdict().items():
         name = what if given is None else given
         if name in table.columns:
-            found[what] = coded(name, table.columns[name], table)
+            found[what] = coded(name, table.cells(name), table)
         elif given is not None:
             known = ", ".join(repr(column) for column in list(table.columns)[:SHOWN])
             faults.add(

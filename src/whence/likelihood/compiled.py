@@ -20,10 +20,7 @@ from whence.likelihood.kernels.constants import (
 from whence.likelihood.layouts import Layout, layout
 from whence.likelihood.threads import spread, threads_available
 from whence.model.demos import Demonstrations
-from whence.model.expert import checked_discount
-from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
-from whence.model.product import checked_rewards, in_world, product
 
 FINEST_VALUE = 1e-13  # relative to the largest value that could be
 
@@ -170,7 +167,7 @@ class CompiledEngine:
         found = self._run(tables, _nobody(size), np.full(size, value_tolerance), q=True).q
         return found.reshape(shape)
 
-    def values(self, tables: tuple[Ints, Floats, Ints], value_tolerance: float) -> Floats:
+    def values(self, tables: tuple[Ints, Floats, Ints], value_tolerance: float | Floats) -> Floats:
         """Return float64[B, n, S], the optimal values of canonical machines."""
         size = len(tables[0])
         tolerance = np.full(size, value_tolerance)
@@ -250,10 +247,10 @@ def canonical_tables(
     return new_transitions, new_rewards, counts
 
 
-def batch_values(
+def swept_values(
     mdp: LabeledMDP, tables: tuple[Ints, Floats, Ints], discount: float, tolerance: float
 ) -> Floats:
-    """Return float64[B, n, S], the optimal values of machines over the world's own alphabet.
+    """Return float64[B, n, S], the optimal values of machines, by sweeps over the whole world.
 
     Args:
         mdp: the world.
@@ -263,21 +260,3 @@ def batch_values(
     """
     nothing = compile_evidence(mdp, Demonstrations.from_episodes([]))
     return CompiledEngine(mdp, nothing, discount, threads=1).values(tables, tolerance)
-
-
-def optimal_values(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Floats:
-    """Return float64[n, S], the optimal values of a machine over the world's own alphabet."""
-    largest = float(np.abs(machine.rewards).max(initial=0.0)) / (1 - discount)
-    tables = (
-        machine.transitions[None].astype(np.int64),
-        machine.rewards[None].copy(),
-        np.array([machine.n_states]),
-    )
-    return np.asarray(batch_values(mdp, tables, discount, FINEST_VALUE * max(1.0, largest))[0])
-
-
-def compiled_q(mdp: LabeledMDP, machine: RewardMachine, discount: float) -> Floats:
-    """Return the optimal discounted Q of the product, float[n, S, A], to the last digits."""
-    machine = in_world(machine, mdp)
-    checked_rewards(machine.rewards, checked_discount(discount))
-    return product(mdp, machine).backup(optimal_values(mdp, machine, discount), discount)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.likelihood.soft import expert_q
 from whence.likelihood.steps import machine_states
+from whence.likelihood.values import expert_q
 from whence.model.checks import step_states
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert

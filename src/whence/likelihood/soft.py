@@ -14,16 +14,16 @@ import numpy as np
 
 from whence._arrays import Floats, Ints, frozen_own
 from whence.errors import ArgumentError
-from whence.likelihood.compiled import FINEST_VALUE, CompiledEngine, compiled_q
+from whence.likelihood.compiled import FINEST_VALUE, CompiledEngine
 from whence.likelihood.evidence import Evidence, compile_evidence
 from whence.likelihood.kernels.arguments import World
 from whence.likelihood.layouts import Layout, layout
 from whence.likelihood.soft_planning import paid_nats
 from whence.model.demos import Demonstrations
-from whence.model.expert import INFINITE, Expert
+from whence.model.expert import INFINITE
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
-from whence.model.product import checked_rewards, in_world, product
+from whence.model.product import product
 
 Tables = tuple[Ints, Floats, Ints]
 
@@ -101,21 +101,23 @@ def compiled_soft_q(
     mdp: LabeledMDP, machine: RewardMachine, alpha: float, discount: float
 ) -> Floats:
     """Return Q of a soft expert in nats, float[n, S, A], to the last digits."""
+    return np.asarray(compiled_soft_qs(mdp, machine, np.array([alpha]), discount)[0])
+
+
+def compiled_soft_qs(
+    mdp: LabeledMDP, machine: RewardMachine, alphas: Floats, discount: float
+) -> Floats:
+    """Return Q of several soft experts in nats, float[I, n, S, A], to the last digits."""
     nothing = compile_evidence(mdp, Demonstrations.from_episodes([]))
     engine = SoftEngine(mdp, nothing, discount, threads=1)
-    paid = alpha * machine.rewards
-    largest = float(np.abs(paid).max(initial=0.0)) / (1 - discount) - engine.world.floor
-    tables = machine.transitions[None].astype(np.int64), paid[None], np.array([machine.n_states])
-    values = engine.values(tables, FINEST_VALUE * max(1.0, largest))[0]
+    paid = alphas[:, None, None] * machine.rewards
+    largest = np.abs(paid).max(axis=(1, 2), initial=0.0) / (1 - discount) - engine.world.floor
+    transitions = np.repeat(machine.transitions[None].astype(np.int64), len(alphas), axis=0)
+    tables = transitions, paid, np.full(len(alphas), machine.n_states)
+    values = engine.values(tables, FINEST_VALUE * np.maximum(1.0, largest))
     level = math.log(mdp.n_actions) / (1 - discount)
     both = product(mdp, machine)
-    return both.discounted(values + level, discount, paid_nats(both, alpha))
-
-
-def expert_q(mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> Floats:
-    """Return what an expert goes by, float[n, S, A]: the optimal Q, or a soft one in nats."""
-    if not expert.is_soft:
-        return compiled_q(mdp, machine, expert.discount)
-    machine = in_world(machine, mdp)
-    checked_rewards(machine.rewards, expert.discount)
-    return compiled_soft_q(mdp, machine, expert.alpha, expert.discount)
+    return np.stack([
+        both.discounted(own + level, discount, paid_nats(both, alpha))
+        for own, alpha in zip(values, alphas.tolist(), strict=True)
+    ])  # fmt: skip

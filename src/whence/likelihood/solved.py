@@ -119,11 +119,45 @@ class Solved:
         return [slice(first, min(first + batch, size)) for first in range(0, size, batch)]
 
     def _solved(self, number: int, tables: tuple[Ints, Floats]) -> list[Rows]:
-        q, counts = self.all_rows(self.posteriors[number], tables, EXACT * self.largest)
-        used = np.asarray(counts.any(axis=2))
+        """Return the rows of each machine in which something was done, worlds one by one."""
+        posterior = self.posteriors[number]
+        width = max(world.n_actions for world, _ in posterior.worlds)
+        parts = [
+            self._occupied(posterior, world, tables, width)
+            for world in range(len(posterior.worlds))
+        ]
+        if len(parts) == 1:
+            return parts[0]
         return [
-            (values[rows], taken[rows])
-            for values, taken, rows in zip(q, counts, used, strict=True)
+            (np.concatenate([q for q, _ in each]), np.concatenate([taken for _, taken in each]))
+            for each in zip(*parts, strict=True)
+        ]
+
+    def _occupied(
+        self, posterior: Posterior, world: int, tables: tuple[Ints, Floats], width: int
+    ) -> list[Rows]:
+        """Return the rows of each machine in one world."""
+        from whence.likelihood.kernels.occupying import occupied_rows
+
+        size, n, _ = tables[0].shape
+        seen = posterior.evidence[world]
+        engine, own = posterior.in_world(world, tables)
+        actions, many = engine.mdp.n_actions, len(seen.visited)
+        q = engine.visited_q(own, EXACT * self.largest)
+        q[:, :, seen.closed % actions, seen.closed // actions] = -np.inf
+        most = size * min(n * many, seen.n_cells)
+        rows = np.empty((most, actions)), np.empty((most, actions))
+        ends = np.zeros(size + 1, dtype=np.int64)
+        occupied_rows(
+            own[0], seen.parent, seen.symbol, seen.first_cell, seen.cell_key, seen.cell_count, q,
+            np.zeros(len(seen.parent), dtype=np.int64), np.zeros((n, many), dtype=np.int64), ends,
+            *rows,
+        )  # fmt: skip
+        last = int(ends[-1])
+        wide = _wide(rows[0][:last], width, -np.inf), _wide(rows[1][:last], width, 0.0)
+        return [
+            (wide[0][a:b].copy(), wide[1][a:b].copy())
+            for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
         ]
 
     def _keep(self, fresh: dict[bytes, Rows]) -> None:
@@ -185,8 +219,7 @@ def _padded(parts: list[Rows]) -> Rows:
 
 
 def _wide(rows: Floats, width: int, filled: float) -> Floats:
-    """Return float64[B, R, width], with columns added where a world has fewer actions."""
-    missing = width - rows.shape[2]
-    return (
-        np.pad(rows, ((0, 0), (0, 0), (0, missing)), constant_values=filled) if missing else rows
-    )
+    """Return float64[..., width], with columns added where a world has fewer actions."""
+    missing = width - rows.shape[-1]
+    around = [(0, 0)] * (rows.ndim - 1) + [(0, missing)]
+    return np.pad(rows, around, constant_values=filled) if missing else rows

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whence._arrays import BLANK, Floats, Ints, concatenated_ranges, frozen_own, offsets_of
-from whence.likelihood.soft import expert_q
+from whence.likelihood.values import expert_q
 from whence.model.checks import step_labels, step_states, translated_history
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert

@@ -5,19 +5,24 @@ of them shows, as a function of log alpha and logit lapse, is integrated by the 
 boxes within each other, found by zooming in: what is outside of the widest is e^-25 of the
 largest, and nodes are close where most of it lies. Sums over alpha are kept apart, so that any
 prior over alpha can be put in later.
+
+To a soft expert every alpha is a plan of its own. Boxes are then found by plans between those of a
+few alphas, and what is summed is solved for each node.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.likelihood.compiled import compiled_q
-from whence.likelihood.episodes import cells
+from whence.likelihood.episodes import Cells, cells
+from whence.likelihood.soft import compiled_soft_qs
+from whence.likelihood.values import compiled_q
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert, available
 from whence.model.expert_prior import AlphaPrior, LapsePrior
@@ -30,39 +35,136 @@ FINE = ((10, 8), (16, 12), (28, 20))  # ... and its nodes
 ROUNDS = 7
 SHRUNK = 0.7  # of its area, below which a box is looked at again
 LOGITS = (-16.0, 6.0)  # of the lapse
+BETWEEN = 0.4  # in log alpha, between two plans of soft experts that boxes are found by
 
 Pairs = Sequence[tuple[LabeledMDP, Demonstrations]]
 Alpha = float | AlphaPrior
 Lapse = float | LapsePrior
 
 
-class Shown(NamedTuple):
-    """What a subject shows at the places where it was; P of them, with their actions.
+class Acts(NamedTuple):
+    """The actions of a subject at the places where it was; P of them.
 
     Attributes:
-        values: float64[P, A], what actions are worth; -inf where there is no such action.
         action: int64[P], the action taken.
         times: float64[P], how often.
     """
 
-    values: Floats
     action: Ints
     times: Floats
 
-    def log_likelihood(self, alphas: Floats, lapses: Floats) -> Floats:
-        """Return float64[I, L], by alpha and lapse."""
+    def log_likelihood(self, nats: Floats, lapses: Floats) -> Floats:
+        """Return float64[I, L], by plan and lapse.
+
+        Args:
+            nats: float64[I, P, A], what actions are worth to each of I experts; -inf where
+                there is no such action.
+            lapses: float64[L].
+        """
         rows = np.arange(len(self.action))
-        has, many = available(self.values)
-        best = np.where(has, self.values, -np.inf).max(axis=1, keepdims=True)
-        with np.errstate(invalid="ignore"):
-            away = np.where(has, self.values - best, -np.inf)
-        nats = alphas[:, None, None] * away
-        chosen = np.exp(Expert(1.0, 0.0).log_action_probabilities(nats)[:, rows, self.action])
-        blind = 1 / many[:, 0]
-        share = lapses[None, :, None]
+        _, many = available(nats[0])
+        away = Expert(1.0, 0.0).log_action_probabilities(nats)
+        chosen = np.exp(away[:, rows, self.action])
+        blind, share = 1 / many[:, 0], lapses[None, :, None]
         with np.errstate(divide="ignore"):
             logs = np.log((1 - share) * chosen[:, None, :] + share * blind)
         return np.asarray(logs @ self.times)
+
+
+class Shown(NamedTuple):
+    """What a subject shows who is Boltzmann-rational.
+
+    Attributes:
+        values: float64[P, A], what actions are worth; -inf where there is no such action.
+        acts: what it does there.
+    """
+
+    values: Floats
+    acts: Acts
+
+    def log_likelihood(self, alphas: Floats, lapses: Floats) -> Floats:
+        """Return float64[I, L], by alpha and lapse."""
+        best = self.values.max(axis=1, keepdims=True)
+        with np.errstate(invalid="ignore"):
+            away = np.where(np.isneginf(self.values), -np.inf, self.values - best)
+            nats = np.where(np.isneginf(away), -np.inf, alphas[:, None, None] * away)
+        return self.acts.log_likelihood(nats, lapses)
+
+    def roughly(self, alphas: Floats, lapses: Floats) -> Floats:
+        """Return the same, which takes no solve."""
+        return self.log_likelihood(alphas, lapses)
+
+
+class SoftShown(NamedTuple):
+    """What a subject shows who plans softly.
+
+    Attributes:
+        plans: of soft experts, by alpha; shared by all subjects.
+        cell: int64[P], where among the places of all subjects its own are.
+        acts: what it does there.
+    """
+
+    plans: Plans
+    cell: Ints
+    acts: Acts
+
+    def log_likelihood(self, alphas: Floats, lapses: Floats) -> Floats:
+        """Return float64[I, L], by alpha and lapse; every alpha is a solve."""
+        return self.acts.log_likelihood(self.plans.solved(alphas)[:, self.cell], lapses)
+
+    def roughly(self, alphas: Floats, lapses: Floats) -> Floats:
+        """Return float64[I, L], by plans between those of a few alphas."""
+        return self.acts.log_likelihood(self.plans.between(alphas)[:, self.cell], lapses)
+
+
+class Plans:
+    """What actions are worth to soft experts, in nats, at the places where anybody was.
+
+    Args:
+        worlds: each world with the machine in its alphabet, and where somebody was: the machine's
+            state and the world's, int64[C] each.
+        discount: at which they plan.
+        bounds: of log alpha.
+    """
+
+    def __init__(
+        self,
+        worlds: Sequence[tuple[LabeledMDP, RewardMachine, Ints, Ints]],
+        discount: float,
+        bounds: tuple[float, float],
+    ) -> None:
+        self._worlds, self._discount = worlds, discount
+        low, high = bounds
+        count = max(2, math.ceil((high - low) / BETWEEN)) if high > low else 1
+        self._nodes = np.exp(np.linspace(low, high, count))
+        self._last: tuple[bytes, Floats] = (b"", np.zeros((0, 0, 0)))
+
+    def solved(self, alphas: Floats) -> Floats:
+        """Return float64[I, C, A]; -inf where there is no such action."""
+        if self._last[0] != alphas.tobytes():
+            width = max(mdp.n_actions for mdp, *_ in self._worlds)
+            parts = []
+            for mdp, machine, memory, state in self._worlds:
+                q = compiled_soft_qs(mdp, machine, alphas, self._discount)[:, memory, state]
+                more = ((0, 0), (0, 0), (0, width - mdp.n_actions))
+                parts.append(np.pad(q, more, constant_values=-np.inf))
+            self._last = alphas.tobytes(), np.concatenate(parts, axis=1)
+        return self._last[1]
+
+    @cached_property
+    def _coarse(self) -> Floats:
+        return self.solved(self._nodes)
+
+    def between(self, alphas: Floats) -> Floats:
+        """Return float64[I, C, A], each on the line between the two plans next to it."""
+        if len(self._nodes) < 2:
+            return self._coarse[np.zeros(len(alphas), dtype=np.int64)]
+        left = np.clip(np.searchsorted(self._nodes, alphas) - 1, 0, len(self._nodes) - 2)
+        start, end = self._nodes[left], self._nodes[left + 1]
+        share = np.clip((alphas - start) / (end - start), 0, 1)[:, None, None]
+        with np.errstate(invalid="ignore"):
+            mixed = (1 - share) * self._coarse[left] + share * self._coarse[left + 1]
+        return np.asarray(np.where(np.isneginf(self._coarse[left]), -np.inf, mixed))
 
 
 class Profile(NamedTuple):
@@ -88,7 +190,8 @@ def shown(
     discount: float,
     subject: Sequence[Ints],
     subjects: int,
-) -> list[Shown]:
+    soft: tuple[float, float] | None = None,
+) -> Sequence[Shown | SoftShown]:
     """Return what each subject shows under a machine.
 
     Args:
@@ -97,47 +200,76 @@ def shown(
         discount: at which it is planned.
         subject: for each world, int64[E], who acted.
         subjects: how many there are.
+        soft: bounds of log alpha, where experts plan softly.
     """
-    width = max(mdp.n_actions for mdp, _ in worlds)
-    parts: list[list[tuple[Floats, Ints, Floats]]] = [[] for _ in range(subjects)]
-    for (mdp, demos), who in zip(worlds, subject, strict=True):
-        found = cells(mdp, demos, machine, who)
-        q = compiled_q(mdp, found.machine, discount)
-        rows = np.full((len(found.place), width), -np.inf)
-        values = np.where(mdp.available, q, -np.inf)[found.memory, found.state]
-        rows[:, : mdp.n_actions] = values[found.place]
-        for s in np.unique(found.group).tolist():
-            own = found.group == s
-            at = found.cell[own]
-            parts[s].append((rows[at], found.action[at], found.count[own]))
-    nothing = (np.zeros((0, width)), np.zeros(0, dtype=np.int64), np.zeros(0))
-    return [Shown(*map(np.concatenate, zip(*(each or [nothing]), strict=True))) for each in parts]
+    found = [
+        cells(mdp, demos, machine, who) for (mdp, demos), who in zip(worlds, subject, strict=True)
+    ]
+    begin = np.cumsum([0, *(len(each.place) for each in found)])
+    cell, acts = [], []
+    for s in range(subjects):
+        own = [each.group == s for each in found]
+        cell.append(np.concatenate([
+            each.cell[some] + at for each, some, at in zip(found, own, begin, strict=False)
+        ]))  # fmt: skip
+        action = np.concatenate([each.action for each in found])[cell[-1]]
+        times = [each.count[some] for each, some in zip(found, own, strict=True)]
+        acts.append(Acts(action, np.concatenate(times)))
+    if soft is not None:
+        places = [
+            (each.mdp, each.machine, each.memory[each.place], each.state[each.place])
+            for each in found
+        ]
+        plans = Plans(places, discount, soft)
+        return [SoftShown(plans, *both) for both in zip(cell, acts, strict=True)]
+    values = _values(found, discount)
+    return [Shown(values[at], each) for at, each in zip(cell, acts, strict=True)]
 
 
-def profile(seen: Shown, alpha: Alpha, lapse: Lapse) -> Profile:
+def _values(found: Sequence[Cells], discount: float) -> Floats:
+    """Return float64[C, A], what actions are worth at the places of all worlds."""
+    width = max(each.mdp.n_actions for each in found)
+    parts = []
+    for each in found:
+        q = np.where(each.mdp.available, compiled_q(each.mdp, each.machine, discount), -np.inf)
+        own = q[each.memory, each.state][each.place]
+        parts.append(
+            np.pad(own, ((0, 0), (0, width - each.mdp.n_actions)), constant_values=-np.inf)
+        )
+    return np.concatenate(parts)
+
+
+def profile(seen: Shown | SoftShown, alpha: Alpha, lapse: Lapse) -> Profile:
     """Return what a subject says of its expert, under priors that may be known numbers."""
     edges = (
-        alpha.bounds if isinstance(alpha, AlphaPrior) else (math.log(alpha),) * 2,
+        bounds_of(alpha),
         LOGITS if isinstance(lapse, LapsePrior) else (lapse, lapse),
     )
 
-    def density(nodes: tuple[Floats, Floats]) -> tuple[Floats, Floats, Floats]:
-        first, second = nodes
-        shares = 1 / (1 + np.exp(-second)) if isinstance(lapse, LapsePrior) else second
-        found = seen.log_likelihood(np.exp(first), shares)
-        return found, log_prior_of(alpha, first), _log_lapse(lapse, shares)
+    def priors(nodes: tuple[Floats, Floats]) -> tuple[Floats, Floats, Floats]:
+        shares = 1 / (1 + np.exp(-nodes[1])) if isinstance(lapse, LapsePrior) else nodes[1]
+        return shares, log_prior_of(alpha, nodes[0]), _log_lapse(lapse, shares)
+
+    def roughly(nodes: tuple[Floats, Floats]) -> Floats:
+        shares, of_alpha, of_lapse = priors(nodes)
+        return np.asarray(seen.roughly(np.exp(nodes[0]), shares) + of_alpha[:, None] + of_lapse)
 
     box, parts = edges, []
     for cut, sizes in zip(CUTS, FINE, strict=True):
-        box = _zoomed(lambda nodes: _joint(*density(nodes)), box, cut)
+        box = _zoomed(roughly, box, cut)
         parts.append(_nodes(box, sizes))
     nodes = _merged([part[0] for part in parts]), _merged([part[1] for part in parts])
-    found, of_alpha, of_lapse = density(nodes)
+    shares, of_alpha, of_lapse = priors(nodes)
+    found = seen.log_likelihood(np.exp(nodes[0]), shares)
     widths = _log_widths(nodes[0]), _log_widths(nodes[1])
     inner = np.logaddexp.reduce(found + of_lapse + widths[1], axis=1)
     outer = np.logaddexp.reduce(found + (of_alpha + widths[0])[:, None], axis=0)
-    shares = 1 / (1 + np.exp(-nodes[1])) if isinstance(lapse, LapsePrior) else nodes[1]
     return Profile(nodes[0], inner + widths[0], shares, outer + of_lapse + widths[1])
+
+
+def bounds_of(alpha: Alpha) -> tuple[float, float]:
+    """Return the bounds of log alpha."""
+    return alpha.bounds if isinstance(alpha, AlphaPrior) else (math.log(alpha),) * 2
 
 
 def log_prior_of(alpha: Alpha, log_alpha: Floats) -> Floats:
@@ -153,10 +285,6 @@ def _log_lapse(lapse: Lapse, shares: Floats) -> Floats:
         return np.zeros(len(shares))
     by_logit = np.log(shares) + np.log1p(-shares)
     return np.asarray(lapse.log_density(shares) - lapse.log_normaliser + by_logit)
-
-
-def _joint(found: Floats, of_alpha: Floats, of_lapse: Floats) -> Floats:
-    return np.asarray(found + of_alpha[:, None] + of_lapse)
 
 
 Box = tuple[tuple[float, float], tuple[float, float]]

@@ -366,7 +366,20 @@ class DemonstrationsMethods:
 
 
 class RunMethods:
-    """What runs do with answers to questions; see `whence.ask`."""
+    """What runs do with answers to questions, see `whence.ask`, and with groups of subjects."""
+
+    def of_group(self: Any, group: int) -> Run:
+        """Return what the run knows of one group of subjects, as a run of its own.
+
+        It has the group's episodes, the machines that were weighed, and an expert who is the mean
+        of its subjects. Ask it, check it, report on it; what follows is not kept in a folder.
+
+        Args:
+            group: its number in `run.groups.groups`, from 0.
+        """
+        from whence.runs import alone
+
+        return alone.of_group(self, group)
 
     def answered(self: Any, question: Question, answer: object, *, refresh: bool = True) -> Run:
         """Return the run as an answer makes it, which is kept where the run has a folder.

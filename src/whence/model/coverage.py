@@ -74,8 +74,9 @@ class Coverage:
         return {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
+        shown = "episode shows" if self.episodes == 1 else "episodes show"
         text = (
-            f"{self.steps} steps of {self.episodes} episodes show {self.seen} of {self.pairs} "
+            f"{self.steps} steps of {self.episodes} {shown} {self.seen} of {self.pairs} "
             f"state-action pairs ({self.seen / self.pairs:.0%}), {self.thin} of them fewer than "
             f"{THIN} times; {self.states_left} of {len(self.state_names)} states were left by an "
             "action"

@@ -68,7 +68,7 @@ class Expert:
         """Return float[..., A], the probability of each action; `q` has the same shape.
 
         `q` is the optimal Q for a Boltzmann expert, and the soft one, in nats, for a soft expert:
-        `whence.likelihood.compiled.expert_q` returns either.
+        `whence.likelihood.values.expert_q` returns either.
         """
         has, many = available(q)
         return np.asarray((1 - self.lapse) * self._choice(q) + self.lapse * has / many)

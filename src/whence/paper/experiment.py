@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, ProcessPoolExecutor, as_completed
@@ -22,6 +21,7 @@ from whence.paper.nearby import Nearby, nearby
 from whence.paper.triples import ABLATION, BINARY, PAPER, Found, Job, Variant, anneal
 from whence.paper.worlds import BUILT_IN
 from whence.planning.simulation import checked_seed
+from whence.runs.bell import Bell
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -105,7 +105,7 @@ def carry_out(plan: Plan, workers: int, on_done: OnDone, executor: Any = None) -
     if executor is None:
         every = done_all(_do, _jobs(plan), workers, on_done)
     else:
-        every = done_by(executor, _do, _jobs(plan), on_done)
+        every = done_by(executor, _do, _jobs(plan), on_done, _name)
     results = Results(
         plan=plan,
         references={name: paper.reference(BUILT_IN[name](None)) for name in plan.worlds},
@@ -188,11 +188,28 @@ def done_all(
 
 
 def done_by(
-    executor: Any, function: Callable[[J], R], jobs: Sequence[J], on_done: OnDone
+    executor: Any,
+    function: Callable[[J], R],
+    jobs: Sequence[J],
+    on_done: OnDone,
+    name: Callable[[J], str] = str,
 ) -> list[R]:
-    """Return function(job) for every job, as `done_all` does, by the workers of an executor."""
+    """Return function(job) for every job, as `done_all` does, by the workers of an executor.
+
+    Where its workers are watched, a job is called by its `name`.
+    """
+    named = getattr(executor, "submit_named", None)
+    bell = Bell()
+
+    def sent(job: J) -> Any:
+        future = executor.submit(function, job) if named is None else named(
+            name(job), function, job
+        )  # fmt: skip
+        bell.hear(future)
+        return future
+
     results: dict[int, R] = {}
-    waiting = {place: executor.submit(function, job) for place, job in enumerate(jobs)}
+    waiting = {place: sent(job) for place, job in enumerate(jobs)}
     while waiting:
         for place in [place for place, future in waiting.items() if future.done()]:
             try:
@@ -204,11 +221,19 @@ def done_by(
                         f"the workers are gone ({type(error).__name__}: {error}); start others, "
                         "and whence reproduce again"
                     ) from None
-                waiting[place] = executor.submit(function, jobs[place])
+                waiting[place] = sent(jobs[place])
                 continue
             on_done(len(results), len(jobs))
-        time.sleep(POLL_SECONDS)
+        if waiting:
+            bell.wait(POLL_SECONDS)
     return [results[place] for place in range(len(jobs))]
+
+
+def _name(job: Job | tuple[str, int]) -> str:
+    """Return what a job is called where people watch."""
+    if isinstance(job, Job):
+        return f"{job.world}, {job.variant.name}, triple {job.seed}"
+    return f"{job[0]}, baselines of triple {job[1]}"
 
 
 @contextmanager

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from whence._arrays import Floats, Ints, concatenated_ranges, offsets_of
+from whence._arrays import Floats, Ints, concatenated_ranges
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
+from whence.model.part import part_of
 from whence.model.product import in_world, product, with_blank
 from whence.planning.policies import Policy, plan
 from whence.planning.simulation import check_size, checked_seed, simulate_policy
@@ -169,26 +170,6 @@ def _action_of(mdp: LabeledMDP) -> Ints:
 
 
 def _within_reach(mdp: LabeledMDP, length: int) -> LabeledMDP:
-    """Return the part of a world that can be reached in a number of steps.
-
-    Where the last step could leave it, it leads to state 0 instead: nothing follows it.
-    """
-    seen = mdp.reachable(within=length)
-    kept = np.flatnonzero(seen)
-    if 2 * len(kept) > mdp.n_states:
-        return mdp
-    new = np.zeros(mdp.n_states, dtype=np.int32)
-    new[kept] = np.arange(len(kept))
-    entry = mdp.entries(kept)
-    pairs = (kept[:, None] * mdp.n_actions + np.arange(mdp.n_actions)).reshape(-1)
-    return replace(
-        mdp,
-        labels=mdp.labels[kept],
-        offsets=offsets_of(np.diff(mdp.offsets)[pairs]),
-        successors=new[mdp.successors[entry]],
-        probabilities=mdp.probabilities[entry],
-        initial_states=new[mdp.initial_states],
-        names=None,
-        grid=None,
-        unseen=None,
-    )
+    """Return the part of a world that can be reached in a number of steps."""
+    kept = np.flatnonzero(mdp.reachable(within=length))
+    return mdp if 2 * len(kept) > mdp.n_states else part_of(mdp, kept)

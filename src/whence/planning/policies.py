@@ -10,8 +10,7 @@ import numpy as np
 from whence._arrays import Floats, Ints, concatenated_ranges, frozen_own
 from whence.errors import ArgumentError, WhenceWarning
 from whence.likelihood import reference
-from whence.likelihood.compiled import compiled_q
-from whence.likelihood.soft import expert_q
+from whence.likelihood.values import compiled_q, expert_q
 from whence.model.expert import Expert, best_actions, checked_discount, evenly
 from whence.model.joint import Weighted, joint_machine
 from whence.model.machine import RewardMachine

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from whence.analysis.design import LITTLE_TOLD, NOTHING_TOLD
+from whence.analysis.design import LITTLE_TOLD, NOTHING_TOLD, Start
 from whence.analysis.facts import percent
 from whence.analysis.questions import OpenQuestion
+from whence.analysis.rivals import BARELY, Untold
+from whence.analysis.untested import NEVER
 from whence.drawing import machine_svg
 from whence.drawing.ways import COARSE, FINE, Scene
 from whence.report.html import (
@@ -25,16 +27,22 @@ from whence.report.html import (
 )
 from whence.report.maps import seen
 from whence.report.study import Study
+from whence.report.words import explained
 from whence.runs.trust import checks, cure, grave, longer, sampled
 
 LARGEST_MAP = 300_000  # characters of the map beside the machine
 
 
 def answer(study: Study) -> Html:
-    """Return the section."""
-    return section(
-        "answer", "The answer", _lead(study), _surer(study), _pictures(study), _trust(study)
-    )
+    """Return the section; of several groups of subjects, the answer of each."""
+    parts: list[Html] = []
+    if len(study.groups) > 1:
+        parts.append(paragraph(study.run.answer.partition(":")[0] + ".", kind="lead"))
+    for part in study.groups or (study,):
+        if len(study.groups) > 1:
+            parts.append(fill("<h3>{name}</h3>", name=part.group))
+        parts += [_lead(part), _surer(part), _pictures(part)]
+    return section("answer", "The answer", *parts, _trust(study))
 
 
 def _lead(study: Study) -> Html:
@@ -63,8 +71,12 @@ def _surer(study: Study) -> Html:
     elif run.posterior is None:
         text = join(["let a method that gives probabilities search: ",
                      _command(sampled(run, study.kept))])  # fmt: skip
+    elif run.next_test is not None and run.next_test[1].nats >= NOTHING_TOLD:
+        text = _tested(study, *run.next_test)
     elif run.open_questions:
         text = _settled(study, max(run.open_questions, key=lambda each: each.start.nats))
+    elif run.draws is not None and run.draws.exact:
+        text = Html("nothing is open")
     else:
         text = join(["nothing is open; ", _command(longer(run, study.kept)), " sharpens figures"])
     return paragraph(fill("<strong>To be surer:</strong> "), text, ".", kind="surer")
@@ -76,17 +88,22 @@ def _settled(study: Study, question: OpenQuestion) -> Html:
         return Html(
             "no demonstration would tell what is open; the expert acts the same either way"
         )
-    mdp = study.worlds[question.start.world][0]
     much = "would tell a little of" if question.start.nats < LITTLE_TOLD else "would tell"
-    of = ""
-    if len(study.worlds) > 1:
-        of = join([" of ", code(study.names[question.start.world])])
-    return join(
-        [
-            "one more demonstration from ", code(mdp.state_name(question.start.state)), of,
-            f" {much} what ", sequence(question.labels), " pays",
-        ]
-    )  # fmt: skip
+    what = join([f" {much} what ", sequence(question.labels), " pays"])
+    return join([_demonstrated(study, question.start), what])
+
+
+def _tested(study: Study, untold: Untold, start: Start) -> Html:
+    """Return which demonstration would put something to the test that hardly was."""
+    what = untold.fact.text.removesuffix(f" {BARELY}").removesuffix(f" {NEVER}")
+    return join([_demonstrated(study, start), " would tell ", marked(what.removesuffix(","))])
+
+
+def _demonstrated(study: Study, start: Start) -> Html:
+    """Return a demonstration that is yet to be made, by where it begins."""
+    mdp = study.worlds[start.world][0]
+    of = join([" of ", code(study.names[start.world])]) if len(study.worlds) > 1 else ""
+    return join(["one more demonstration from ", code(mdp.state_name(start.state)), of])
 
 
 def _command(text: str) -> Html:
@@ -153,7 +170,7 @@ def _trust(study: Study) -> Html:
         )
     return fill(
         '<div class="notice good"><p><strong>No doubts.</strong> Checked were {known}.</p></div>',
-        known=join(checks(run), "; "),
+        known=join((explained(check) for check in checks(run)), "; "),
     )
 
 

@@ -22,7 +22,6 @@ from whence.report.html import (
     table,
 )
 from whence.report.study import Study
-from whence.report.subjects import subjects
 from whence.report.words import word
 
 TOP = 5
@@ -44,10 +43,7 @@ def facts(study: Study) -> Html:
             "sure anything is."
         )
         return section("facts", title, paragraph(text))
-    return section(
-        "facts", title, _stated(study), subjects(study), *_limits(study), *_routes(study),
-        *_open(study),
-    )  # fmt: skip
+    return section("facts", title, _stated(study), *_limits(study), *_routes(study), *_open(study))
 
 
 def _stated(study: Study) -> Html:

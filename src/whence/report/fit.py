@@ -23,9 +23,18 @@ def fit(study: Study) -> Html:
         "fit",
         TITLE,
         *(paragraph(line) for line in found.lines),
+        *_pooled(study),
         table("Episodes set aside beside replicas", header, rows, numbers=(1, 2, 3, 4, 5)),
         paragraph(_how(found), kind="note"),
     )
+
+
+def _pooled(study: Study) -> list[Html]:
+    """Say what is tested where subjects have experts or tasks of their own."""
+    if study.run.groups is None:
+        return []
+    return [paragraph("Here everybody is taken for one expert with one task; of single groups, "
+                      "run.of_group(0).check() tells whether the model fits.")]  # fmt: skip
 
 
 def _row(each: Discrepancy) -> list[str]:

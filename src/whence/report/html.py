@@ -82,6 +82,16 @@ def section(anchor: str, title: str, *parts: str) -> Html:
     )
 
 
+def retitled(one: Html, mark: str, more: str) -> Html:
+    """Return a section with a mark behind its anchor, and more behind its heading."""
+    found = re.match('<section id="([^"]*)"', one)
+    assert found is not None
+    moved = str(one)
+    for old in (f'"{found[1]}"', f'"{found[1]}-title"'):
+        moved = moved.replace(old, f'{old[:-1]}{mark}"')
+    return Html(moved.replace("</h2>", f"{safe(more)}</h2>", 1))
+
+
 def figure(svg: str, caption: str, *, least: float = 0.0, kind: str = "") -> Html:
     """Return a drawing in a box of its own, where it scrolls rather than shrink too far.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 
 from whence import _files as files
 from whence._files import __version__
@@ -13,7 +14,7 @@ from whence.report.episodes import episodes
 from whence.report.facts import facts
 from whence.report.fit import fit
 from whence.report.following import following
-from whence.report.html import LINE, Html, fill, join
+from whence.report.html import LINE, Html, fill, join, retitled
 from whence.report.machine import machine
 from whence.report.maps import maps
 from whence.report.prediction import prediction
@@ -21,11 +22,13 @@ from whence.report.recipe import recipe
 from whence.report.replay import replay
 from whence.report.study import Study
 from whence.report.style import css
+from whence.report.subjects import subjects
 
 SECTIONS = (
     answer, facts, following, maps, replay, machine, alternatives, prediction, fit,
     diagnostics, episodes, recipe,
 )  # fmt: skip
+OF_ONE_TASK = (facts, following, maps, replay, machine, alternatives, episodes)
 CONTENTS = {
     "answer": "Answer",
     "facts": "Facts",
@@ -88,8 +91,26 @@ def render(study: Study) -> str:
             fill('<li><a href="#{anchor}">{name}</a></li>', anchor=anchor, name=name)
             for anchor, name in CONTENTS.items()
         ),
-        sections=join((part(study) for part in SECTIONS), LINE),
+        sections=join(_sections(study), LINE),
     )  # fmt: skip
+
+
+def _sections(study: Study) -> Iterator[Html]:
+    """Return all sections; those about one task, once for each group of subjects."""
+    for part in SECTIONS:
+        if part in OF_ONE_TASK and study.groups:
+            yield from _by_group(part, study)
+        else:
+            yield part(study)
+        if part is answer:
+            yield subjects(study)
+
+
+def _by_group(part: Callable[[Study], Html], study: Study) -> Iterator[Html]:
+    several = len(study.groups) > 1
+    for number, each in enumerate(study.groups[: 1 if part is replay else None], start=1):
+        mark = "" if number == 1 else f"-{number}"
+        yield retitled(part(each), mark, f". {each.group}" if several else "")
 
 
 def write(path: str | os.PathLike[str], study: Study) -> None:

@@ -7,7 +7,7 @@ sees the ways as lines.
 from __future__ import annotations
 
 from whence.drawing import machine_svg
-from whence.drawing.ways import COARSE, FINE, Scene, lighting
+from whence.drawing.ways import COARSE, FINE, HOLD, Scene, lighting
 from whence.report.html import (
     Html,
     counted,
@@ -36,18 +36,18 @@ def replay(study: Study) -> Html:
         why = "There is no episode to show." if found is None else "The world is too large for it."
         return section("replay", title, paragraph(why))
     number, watched = found
+    steps = len(watched.states) - 1
     agent = predicted(
         mdp, study.shown, study.run.expert.discount, watched.states[0],
-        steps=len(watched.states) - 1, once=False,
+        steps=steps, loops=True,
     )  # fmt: skip
-    seconds = STEP * (len(watched.states) - 1) + 1
+    seconds = STEP * steps + 1
     shown = [
-        _panel(study, scene, watched, "expert", f"The expert, episode {number}."),
-        _panel(study, scene, agent, "agent", "The agent that was inferred, from the same start; "
-               "every action leads where it usually does."),
+        _panel(study, scene, watched, "expert", f"The expert, episode {number}.", steps),
+        _panel(study, scene, agent, "agent", _of_agent(agent, watched), steps),
     ]  # fmt: skip
     lead = (
-        f"An episode that fits as well as most, {counted(len(watched.states) - 1, 'step')}"
+        f"An episode that fits as well as most, {counted(steps, 'step')}"
         f"{' of it' if len(watched.states) > LONGEST else ''}, beside what an agent does that "
         "plans with the machine. The state of the machine lights up as labels are read."
     )
@@ -64,6 +64,17 @@ def replay(study: Study) -> Html:
     )
 
 
+def _of_agent(agent: Walk, watched: Walk) -> str:
+    """Return what is said of the agent's way."""
+    text = (
+        "The agent that was inferred, from the same start; every action leads where it usually "
+        "does."
+    )
+    if len(agent.states) >= len(watched.states):
+        return text
+    return f"{text} After {counted(len(agent.states) - 1, 'step')} nothing more can be earned."
+
+
 def scene_of(study: Study, world: int) -> Scene | None:
     """Return a scene of a world whose map is not too large for the page."""
     for most in (FINE, COARSE):
@@ -73,16 +84,21 @@ def scene_of(study: Study, world: int) -> Scene | None:
     return None
 
 
-def _panel(study: Study, scene: Scene, walk: Walk, name: str, caption: str) -> Html:
-    """Return a map with a mark that moves, above the machine whose states light up."""
+def _panel(study: Study, scene: Scene, walk: Walk, name: str, caption: str, steps: int) -> Html:
+    """Return a map with a mark that moves, above the machine whose states light up.
+
+    All marks of a replay take as long for a step: one that has less than all `steps` to go
+    waits at its end.
+    """
+    hold = 1 - (1 - HOLD) * (len(walk.states) - 1) / max(steps, 1)
     over = [scene.way(walk.states, f"{name}-way"), scene.token(walk.states, f"{name}-moves")]
     world = scene.svg(f"Replay: {name}", over=over)
-    lights = lighting(walk.memory, f"{name}-lights")
+    lights = lighting(walk.memory, f"{name}-lights", hold)
     rules = [
         f'.{name}-machine [data-state="{state}"] rect{{animation-name:{name}-lights-{state}}}'
         for state in lights
     ]
-    styles = [scene.keyframes(walk.states, f"{name}-moves"), *lights.values(), *rules]
+    styles = [scene.keyframes(walk.states, f"{name}-moves", hold), *lights.values(), *rules]
     machine = machine_svg(study.shown).replace(
         "</svg>", f"<style>{''.join(styles)}</style></svg>", 1
     )

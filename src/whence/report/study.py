@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -79,6 +79,7 @@ class Study:
         fix: arrows that were given to the run as known.
         discounts: those that the run chose among, if that is known.
         folder: where the run is kept, if it is.
+        group: what the group of subjects is called whose study this is; empty for that of all.
     """
 
     run: Run
@@ -94,6 +95,7 @@ class Study:
     fix: tuple[str, ...] = ()
     discounts: tuple[float, ...] = ()
     folder: str = ""
+    group: str = ""
 
     @classmethod
     def of(
@@ -113,6 +115,7 @@ class Study:
         compare: bool = True,
         minutes: float = MINUTES,
         threads: int | None = None,
+        executor: Any = None,
         on_event: OnEvent | None = None,
     ) -> Study:
         """Gather what a report needs, and compare methods on episodes set aside.
@@ -132,11 +135,15 @@ class Study:
             compare: whether to infer once more, on four fifths of the episodes, and compare.
             minutes: the most that this inference may take.
             threads: how many to use; all cores by default.
+            executor: who does the work of this inference; see `infer`.
             on_event: called with each `Event` of this inference.
         """
         worlds = tuple(world_pairs(mdp, demos))
         usual = ["the world"] if len(worlds) == 1 else [f"world {at}" for at in range(len(worlds))]
-        how = {"fix": fix, "discounts": discounts, "minutes": minutes, "threads": threads}
+        how = {
+            "fix": fix, "discounts": discounts, "minutes": minutes, "threads": threads,
+            "executor": executor, "on_event": on_event,
+        }  # fmt: skip
         comparison, reason = None, "It was not asked for."
         if run.provisional:
             reason = (
@@ -144,7 +151,7 @@ class Study:
                 "`whence report --predict` does."
             )
         if compare:
-            comparison, reason = _comparison(run, worlds, how | {"on_event": on_event})
+            comparison, reason = _comparison(run, worlds, how)
         return cls(
             run=run,
             worlds=worlds,
@@ -173,6 +180,21 @@ class Study:
             temperature=run.temperature,
             endings=run.job.endings,
         )
+
+    @cached_property
+    def groups(self) -> tuple[Study, ...]:
+        """A study of each group of subjects; nothing where nobody asked for groups."""
+        if self.run.groups is None:
+            return ()
+        names = [each.called for each in self.run.groups.groups]
+        runs = [self.run.of_group(number) for number in range(len(names))]
+        return tuple(
+            replace(
+                self, run=run, worlds=tuple(run.job.pairs), group=f"Group {number}: {name}",
+                comparison=None, check=None,
+            )
+            for number, (run, name) in enumerate(zip(runs, names, strict=True), start=1)
+        )  # fmt: skip
 
     @property
     def shown(self) -> RewardMachine:

@@ -38,7 +38,7 @@ def predicted(
     start: int,
     *,
     steps: int = LONGEST,
-    once: bool = True,
+    loops: bool = False,
 ) -> Walk:
     """Return where an optimal agent goes if every action leads where it usually does.
 
@@ -47,8 +47,8 @@ def predicted(
         machine: what pays.
         discount: of the agent.
         start: the first state, with nothing read.
-        steps: at most.
-        once: whether to stop where nothing more can be earned, or where a loop is closed.
+        steps: at most; it stops where nothing more can be earned.
+        loops: whether to go on where a loop is closed.
     """
     own = restricted(machine, mdp)
     with warnings.catch_warnings():
@@ -59,14 +59,14 @@ def predicted(
     been = {(start, 0)}
     while len(states) <= steps:
         state, at = states[-1], memory[-1]
-        if once and not own.can_pay[at]:
+        if not own.can_pay[at]:
             break
         successors, chances = mdp.row(state, int(actions[at, state]))
         then = int(successors[chances.argmax()])
         states.append(then)
         memory.append(int(following[at, mdp.labels[then]]))
         place = (then, memory[-1])
-        if once and place in been:
+        if not loops and place in been:
             break
         been.add(place)
     return Walk(tuple(states), tuple(memory))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from whence.report.html import Html, fill, join
 
 WORDS = {
@@ -18,6 +20,7 @@ WORDS = {
     "what decides.",
     "plan": "The labels that an agent heads for, in their order, if a machine pays it.",
 }
+_KNOWN = re.compile(r"\b(alpha|lapse|discount)\b")
 
 
 def words() -> Html:
@@ -37,6 +40,12 @@ def words() -> Html:
 def word(shown: str, name: str) -> Html:
     """Return a text that leads to what a word means."""
     return fill('<a href="#word-{anchor}">{shown}</a>', anchor=anchor_of(name), shown=shown)
+
+
+def explained(text: str) -> Html:
+    """Return a text in which the words that are explained lead there."""
+    parts = _KNOWN.split(text)
+    return join(word(part, part) if at % 2 else part for at, part in enumerate(parts))
 
 
 def anchor_of(name: str) -> str:

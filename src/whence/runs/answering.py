@@ -9,7 +9,7 @@ from typing import Any
 
 from whence.errors import ArgumentError
 from whence.likelihood.answers import encoded
-from whence.model.asking import DEMONSTRATION, Question, standing
+from whence.model.asking import DEMONSTRATION, Question
 from whence.model.demos import Demonstrations
 from whence.model.episodes import Episode
 from whence.runs import answers as file
@@ -17,7 +17,7 @@ from whence.runs import folder as results
 from whence.runs import inference, lock, manifest, resuming, watching
 from whence.runs.answers import Ledger
 from whence.runs.result import Run
-from whence.runs.reweighing import sample_of, with_answers, worn
+from whence.runs.reweighing import again, sample_of, with_answers, worn
 
 
 def answered(run: Run, question: Question, answer: object, refresh: bool) -> Run:
@@ -42,8 +42,8 @@ def withdrawn(run: Run, name: str, refresh: bool) -> Run:
 
 def refreshed(run: Run, progress: bool | None = None) -> Run:
     """Return the run sampled anew with its answers in the target; see `Run.refreshed`."""
-    given = standing(run.answers)
-    job = replace(run.job, answers=given)
+    job = again(run)
+    given = job.answers
     if run.folder is None:
         with watching.telling(progress, None) as tell:
             found = inference.carried_out(job, None, tell)

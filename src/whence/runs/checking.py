@@ -249,6 +249,11 @@ def _notes(half: Job, fitted: Fitted, test: Pairs, usable: Pairs) -> list[str]:
             "the method gives no sample of the posterior at temperature 1, so what is not known "
             "of the model is not counted, and p-values are too small"
         )
+    if half.by_subject:
+        notes.append(
+            "everybody was taken for one expert with one task here; check a group alone: "
+            "run.of_group(0).check()"
+        )
     if any(mdp.unseen is not None for mdp, _ in test):
         notes.append("replicas move by the dynamics that were estimated from the log")
     if fitted.doubts:

@@ -2,28 +2,37 @@
 
 An executor is anything with `submit` as in `concurrent.futures`. Units are cut by the time that
 they took so far, which changes no bit of what is found; a unit that is lost with its worker, or
-that is late, is sent once more. Results are joined in the order of the work, not of arrival.
+that is late, is sent once more. Results are joined in the order of the work, not of arrival; a
+worker that is done finds its next unit waiting, where units do not depend on each other.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError
+from itertools import islice, takewhile
 from statistics import median
 from typing import Any, NamedTuple
 
 from whence.errors import ArgumentError, WorkerError
 from whence.runs import manifest, units, wire
+from whence.runs.bell import Bell
 from whence.runs.job import Job
 from whence.runs.workers import adopted
 from whence.search.method import Carried, Method, Part
 
-UNIT_SECONDS = 10.0  # that a unit should take
+UNIT_SECONDS = 10.0  # that a unit should take ...
+LONGEST_SECONDS = 60.0  # ... and at most, where there are so many workers ...
+TASKS_PER_SECOND = 50.0  # ... that more than this would come and go
 FIRST_SCANS = 50  # of the first units, whose pace is not known
-POLL_SECONDS = 0.1
+GROWTH = 4  # times as many steps as before that a unit has at most
+IN_HAND = 2  # units of each worker that are sent ahead
+POLL_SECONDS = 0.1  # between two looks at the time, and at futures that tell nobody
 LATE = 3.0  # times as long as the others, and a unit is sent once more ...
 LATE_SECONDS = 10.0  # ... but never before this
+RECENT = 20  # units whose pace is remembered
 MOST_LOST = 5  # workers that a unit may lose
 SEATS = 4  # where an executor does not say how many workers it has
 
@@ -62,6 +71,18 @@ class Crew:
         self._identity = units.identity()
         self._threads = threads or 1
         self._shared: tuple[Any, str, bytes] | None = None
+        self._under_way: deque[Unit] = deque()
+        self._unsent: deque[Unit] = deque()
+        self._out: dict[Unit, None] = {}  # sent and not done, the first sent first
+        self._ahead: deque[Part] = deque()
+        self._paces: deque[float] = deque(maxlen=RECENT)
+        self._present: set[str] = set()
+        self._bell = Bell()
+
+    @property
+    def ahead(self) -> Sequence[Part]:
+        """Parts that are under way, in their order."""
+        return self._ahead
 
     @property
     def seats(self) -> int:
@@ -86,18 +107,76 @@ class Crew:
         }
 
     def carried(self, method: Method[Any, Any, Any], parts: list[Part]) -> list[Carried]:
-        """Return what became of each part, in their order."""
-        under_way = [Unit(self, part, self._request(part)) for part in parts]
-        for unit in under_way:
+        """Take on more parts; return what became of those that are to be joined next.
+
+        Those are all that are under way, or where parts do not depend on each other the first
+        ones, as many as are done.
+        """
+        fresh = [Unit(self, part) for part in parts]
+        for several in (self._under_way, self._unsent):
+            several.extend(fresh)
+        self._ahead.extend(parts)
+        seats = self.seats
+        self._note_losses()
+        self._send(seats)
+        while not self._enough(method):
+            if self._look(self._bell.answered()):
+                self._send(seats)
+                continue
+            self.tick()
+            self._hurry(method, seats)
+            if not self._bell.wait(POLL_SECONDS) and self._look(list(self._out)):
+                self._send(seats)
+        done = list(takewhile(lambda unit: unit.done, self._under_way))
+        for _ in done:
+            self._under_way.popleft()
+            self._ahead.popleft()
+        self._learn(done, seats)
+        return [wire.carried_of(method, unit.part, unit.data) for unit in done]
+
+    def leave(self) -> None:
+        """Call back what is under way, as far as it has not begun."""
+        for unit in self._out:
+            unit.cancel()
+        for several in (self._under_way, self._unsent, self._out, self._ahead):
+            several.clear()
+
+    def _enough(self, method: Method[Any, Any, Any]) -> bool:
+        """Return whether something can be joined."""
+        if method.meeting:
+            return all(unit.done for unit in self._under_way)
+        return self._under_way[0].done
+
+    def _look(self, some: list[Unit]) -> bool:
+        """Take what has come back of some units; returns whether something has."""
+        back = [unit for unit in some if unit.look()]
+        for unit in back:
+            if unit.done:
+                self._out.pop(unit, None)
+        return bool(back)
+
+    def _note_losses(self) -> None:
+        """Note which workers are gone, where the executor gives their units to others itself."""
+        present = set(getattr(self.executor, "present", ()))
+        for who in sorted(self._present - present):
+            self.notes.append(f"worker {who} is gone; {len(present)} are left, and do its units")
+        self._present = present
+
+    def _send(self, seats: int) -> None:
+        """Send units, ahead to workers that know the job."""
+        most = seats + (IN_HAND - 1) * min(len(self.workers), seats)
+        while self._unsent and len(self._out) < most:
+            unit = self._unsent.popleft()
+            self._out[unit] = None
             unit.send()
-        while not all(unit.done for unit in under_way):
-            if not any(unit.look() for unit in under_way):
-                self.tick()
-                self._hurry(under_way)
-                time.sleep(POLL_SECONDS)
-        slowest = max(unit.seconds / unit.part.scans for unit in under_way)
-        self.scans = max(1, int(UNIT_SECONDS / max(slowest, 1e-6)))
-        return [wire.carried_of(method, unit.part, unit.data) for unit in under_way]
+
+    def _learn(self, done: list[Unit], seats: int) -> None:
+        """Cut units by the time that the last ones took."""
+        paces = [unit.pace for unit in done]
+        self._paces.extend(paces)
+        wanted = min(max(UNIT_SECONDS, seats / TASKS_PER_SECOND), LONGEST_SECONDS)
+        most = GROWTH * max(unit.part.scans for unit in done)
+        self.scans = max(1, min(int(wanted / max(*paces, 1e-6)), most))
 
     def count(self, worker: str, scans: int, seconds: float, received: int) -> None:
         """Note what a worker has done."""
@@ -105,8 +184,8 @@ class Crew:
         self.workers[worker] = Done(old.units + 1, old.scans + scans, old.seconds + seconds)
         self.received += received
 
-    def submit(self, request: units.Request) -> Any:
-        """Hand a request to the executor; a Dask client is told its name."""
+    def submit(self, request: units.Request, unit: Unit) -> Any:
+        """Hand a unit's request to the executor; a Dask client is told its name."""
         self.sent += sum(len(value) for value in request.values() if isinstance(value, bytes))
         if request["parcel"] is not None:
             pairs = self._parcel["pairs"]
@@ -114,10 +193,13 @@ class Crew:
         try:
             named = getattr(self.executor, "submit_named", None)
             if named is not None:
-                return named(request["name"], units.work, request)
-            return self.executor.submit(units.work, request)
+                future = named(request["name"], units.work, request)
+            else:
+                future = self.executor.submit(units.work, request)
         except Exception as error:
-            return _Failed(error)
+            future = _Failed(error)
+        self._bell.hear(future, unit)
+        return future
 
     def with_missing(self, request: units.Request, missing: str) -> units.Request:
         """Return a request with what the worker lacks."""
@@ -131,7 +213,8 @@ class Crew:
         renew = getattr(self.executor, "renew", None)
         return bool(renew is not None and renew())
 
-    def _request(self, part: Part) -> units.Request:
+    def request(self, part: Part) -> units.Request:
+        """Return what a worker is sent to do a part."""
         shared = None
         if part.shared is not None:
             if self._shared is None or self._shared[0] is not part.shared:
@@ -151,40 +234,66 @@ class Crew:
             "threads": self._threads,
         }
 
-    def _hurry(self, under_way: list[Unit]) -> None:
-        """Send units once more that take much longer than the others did."""
-        took = [unit.seconds for unit in under_way if unit.done]
-        if not took:
+    def _hurry(self, method: Method[Any, Any, Any], seats: int) -> None:
+        """Send units once more that take much longer than the others did, if others could."""
+        now = time.perf_counter()
+        begun = list(islice(self._out, seats))
+        for unit in begun:
+            unit.begun = unit.begun or now
+        paces = [unit.pace for unit in self._under_way if unit.done]
+        if not paces and not method.meeting:
+            paces = list(self._paces)
+        if not paces or seats < 2:
             return
-        for unit in under_way:
-            if unit.late(max(LATE * median(took), LATE_SECONDS)):
+        pace = LATE * median(paces)
+        for unit in begun:
+            if unit.late(max(pace * unit.part.scans, LATE_SECONDS)):
                 self.notes.append(f"{unit.part.name}: late, and sent to another worker, too")
+                unit.shun()
                 unit.send()
 
 
 class Unit:
     """A part under way, in one copy or two; the first that comes back counts."""
 
-    def __init__(self, crew: Crew, part: Part, request: units.Request) -> None:
+    def __init__(self, crew: Crew, part: Part) -> None:
         self.crew = crew
         self.part = part
-        self.request = request
         self.done = False
+        self.begun: float | None = None  # when a worker was free for it
         self.data = b""
         self.seconds = 0.0
+        self._request: units.Request | None = None
         self._copies: list[Any] = []
-        self._sent = 0.0
         self._lost = 0
+
+    @property
+    def pace(self) -> float:
+        """Seconds of a step."""
+        return self.seconds / self.part.scans
 
     def send(self) -> None:
         """Send a copy."""
-        self._sent = time.perf_counter()
-        self._copies.append(self.crew.submit(self.request))
+        if self._request is None:
+            self._request = self.crew.request(self.part)
+        self._copies.append(self.crew.submit(self._request, self))
+
+    def shun(self) -> None:
+        """Give no more work for a while to whoever has it, where the executor can."""
+        shun = getattr(self.crew.executor, "shun", None)
+        if shun is not None:
+            shun(self._copies[0])
+
+    def cancel(self) -> None:
+        """Call back all copies that have not begun."""
+        for copy in self._copies:
+            copy.cancel()
 
     def late(self, seconds: float) -> bool:
-        """Return whether the one copy was sent long ago."""
-        waited = time.perf_counter() - self._sent
-        return not self.done and len(self._copies) == 1 and waited > seconds
+        """Return whether the one copy has begun long ago."""
+        if self.done or self.begun is None or len(self._copies) != 1:
+            return False
+        return time.perf_counter() - self.begun > seconds
 
     def look(self) -> bool:
         """Take what has come back; returns whether something has."""
@@ -193,8 +302,7 @@ class Unit:
             self._copies.remove(copy)
             self._take(copy)
             if self.done:
-                for other in self._copies:
-                    other.cancel()
+                self.cancel()
                 break
         return bool(back)
 
@@ -212,7 +320,8 @@ class Unit:
         if "refused" in reply:
             raise WorkerError(f"worker {reply['worker']}: {reply['refused']}")
         if "missing" in reply:
-            self.request = self.crew.with_missing(self.request, reply["missing"])
+            assert self._request is not None
+            self._request = self.crew.with_missing(self._request, reply["missing"])
             self.send()
             return
         self.done, self.data, self.seconds = True, reply["done"], reply["seconds"]

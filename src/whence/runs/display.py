@@ -15,6 +15,7 @@ BARS = "▁▂▃▄▅▆▇█"
 MOST_LINES = 16  # of a drawing
 OVER = (ANALYSING, FINISHED)  # nothing of the search is left
 WINDOW = 5.0  # seconds over which rates are taken: steps become faster, as more is remembered
+RECENT = 2.0  # seconds that are looked at by themselves, too
 FEW = 0.5  # seconds of searching below which nothing is said of rates
 PHASES = ("finding", "warm")  # steps of one phase say nothing of those of the next
 
@@ -43,17 +44,25 @@ class Pace:
         seen.append(document)
         while len(seen) > 2 and document["seconds"] - seen[1]["seconds"] > WINDOW:
             seen.popleft()
-        self._between(seen[0], document)
+        half = next(
+            (each for each in seen if document["seconds"] - each["seconds"] <= RECENT), None
+        )
+        self._between(seen[0], document, half)
 
     def see_alone(self, document: dict[str, Any]) -> None:
         """Take in the only event that there is: all since the run began counts."""
         nothing = {"step": 0, "seconds": 0.0, "compiling": 0.0, "evaluations": 0}
         self._between(nothing, document)
 
-    def _between(self, before: dict[str, Any], now: dict[str, Any]) -> None:
-        compiled = (now.get("compiling") or 0.0) - (before.get("compiling") or 0.0)
-        seconds = now["seconds"] - before["seconds"] - compiled
-        steps = now["step"] - before["step"]
+    def _between(
+        self, before: dict[str, Any], now: dict[str, Any], half: dict[str, Any] | None = None
+    ) -> None:
+        """Take in what was done between two events; `half` lies between them.
+
+        Who waits is told the shorter of two times: steps become faster, and where they are
+        slower for a moment, something else has the machine.
+        """
+        steps, seconds = _done(before, now)
         self.looking = False
         if seconds < FEW or steps <= 0 or now["event"] in OVER:
             self.rate = self.left = None
@@ -66,7 +75,11 @@ class Pace:
         look = now.get("look")
         if look is not None and now["step"] < look < goal:
             goal, self.looking = look, True
-        self.left = max(goal - now["step"], 0) * seconds / steps
+        recent, took = (0, 0.0) if half is None else _done(half, now)
+        each = seconds / steps
+        if took >= FEW and recent > 0:
+            each = min(each, took / recent)
+        self.left = max(goal - now["step"], 0) * each
         most = now.get("most_seconds")
         if most is not None and most - now["seconds"] < self.left:
             self.left, self.looking = max(most - now["seconds"], 0.0), False
@@ -79,6 +92,12 @@ class Pace:
         if self.looking:
             return f"looks in {_clock(self.left)} whether the ladders agree"
         return f"at most {_clock(self.left)} left"
+
+
+def _done(before: dict[str, Any], now: dict[str, Any]) -> tuple[int, float]:
+    """Return the steps that were made between two events, and the seconds, compiling left out."""
+    compiled = (now.get("compiling") or 0.0) - (before.get("compiling") or 0.0)
+    return now["step"] - before["step"], now["seconds"] - before["seconds"] - compiled
 
 
 def line(document: dict[str, Any], pace: Pace) -> str:

@@ -19,8 +19,8 @@ from whence._arrays import Floats, Ints
 from whence.analysis import memoryless
 from whence.errors import ArgumentError
 from whence.likelihood.posterior import Posterior
-from whence.likelihood.soft import expert_q
 from whence.likelihood.steps import steps
+from whence.likelihood.values import expert_q
 from whence.model.available import log_chances
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert

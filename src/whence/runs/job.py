@@ -17,7 +17,6 @@ from whence.likelihood.engines import CPU
 from whence.likelihood.given import with_answers
 from whence.likelihood.posterior import Posterior, Worlds
 from whence.model.asking import Answer
-from whence.model.expert import BOLTZMANN
 from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
 from whence.model.product import checked_sharpness
@@ -188,10 +187,10 @@ def check_subjects(job: Job) -> None:
             "experts='by-subject' and tasks read actions alone, at temperature 1; leave out "
             "endings and temperature"
         )
-    if job.unknowns.kinds != (BOLTZMANN,):
+    if len(job.unknowns.kinds) > 1:
         raise ArgumentError(
-            "experts='by-subject' and tasks know Boltzmann-rational experts alone; leave out "
-            "expert_kind, or leave them out"
+            "experts='by-subject' and tasks take one kind of expert at a time; infer with "
+            "expert_kind='boltzmann' and again with 'soft', and compare run.groups.log_evidence"
         )
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from whence.analysis import sensitivity
 from whence.analysis.certainty import arrow_certainty
+from whence.analysis.discounting import doubts_of_discount
+from whence.analysis.greed import notes_of_greed
 from whence.analysis.levels import notes_of_levels
 from whence.analysis.questions import open_questions
 from whence.analysis.sample import PosteriorSample
@@ -75,7 +76,7 @@ def result(
         *((WARMING.format(draws.size),) if warming and draws is not None else finding.doubts),
         *_doubts_of_facts(job, sample),
         *found.doubts,
-        *sensitivity.doubts_of_discount(posterior, machine, problem.unknowns.inferred),
+        *doubts_of_discount(posterior, machine, problem),
     )
     groups = subjects.grouped(job, found.draws, kept) if job.by_subject else None
     certainty = () if sample is None else arrow_certainty(posterior, machine, sample)
@@ -104,6 +105,7 @@ def result(
         exact=finding.exact if found.rough is None else None,
         log_evidence=dict(finding.log_evidence) if found.rough is None else {},
         level_notes=level_notes,
+        expert_notes=tuple(notes_of_greed(posterior, machine, problem.unknowns.inferred)),
         groups=groups,
         ladders=_ladders(walk.method.details(walk.state)),
         manifest=None if search.keeper is None else search.keeper.manifest,

@@ -145,6 +145,11 @@ def groups_document(run: Run) -> dict[str, Any] | None:
             {
                 "subjects": list(each.subjects),
                 "answer": each.answer,
+                "facts": [
+                    {"kind": fact.kind, "text": fact.text, "probability": fact.probability}
+                    for fact in each.facts
+                ],
+                "telling": [_open_question(asked, run) for asked in each.open_questions],
                 "best": machine_document(each.best),
                 "probability": float(each.posterior.weights[0]),
             }

@@ -14,9 +14,10 @@ import numpy as np
 from whence._arrays import Bools, Floats, Ints
 from whence.analysis import untested
 from whence.analysis.certainty import Certainty
+from whence.analysis.design import Start, Starts
 from whence.analysis.facts import Answer, Fact, percent, told_alone
 from whence.analysis.questions import OpenQuestion
-from whence.analysis.rivals import not_shown
+from whence.analysis.rivals import Untold, not_shown
 from whence.analysis.sample import PosteriorSample
 from whence.drawing import machine_svg, text
 from whence.errors import ArgumentError
@@ -99,6 +100,7 @@ class Run(RunMethods):
             expert were compared, by the number of states and the kind; for a kind that explains
             little it may be a lower bound, whose error is infinite.
         level_notes: what other levels of rewards would explain, where machines paid 0 or 1.
+        expert_notes: whether the expert may as well be greedy, and what follows.
         groups: subjects and their tasks, where `experts` or `tasks` asked for them; else None.
         ladders: how the ladders of tempering did: `temperatures`, `swap_rates`, `round_trips`,
             and `copies` of each; nothing for other methods.
@@ -129,6 +131,7 @@ class Run(RunMethods):
     exact: Exact | None = None
     log_evidence: Mapping[int | tuple[int, str], tuple[float, float]] = field(default_factory=dict)
     level_notes: tuple[str, ...] = ()
+    expert_notes: tuple[str, ...] = ()
     groups: Groups | None = None
     ladders: Mapping[str, Any] = field(default_factory=dict)
     manifest: Manifest | None = None
@@ -142,7 +145,7 @@ class Run(RunMethods):
         return None if self.posterior is None else replace(self._told[0], untested=self._told[1])
 
     @cached_property
-    def _told(self) -> tuple[Answer, frozenset[int], tuple[Fact, ...]]:
+    def _told(self) -> tuple[Answer, frozenset[int], tuple[Untold, ...]]:
         assert self.posterior is not None
         answer = self.posterior.answer
         told = AnswerTerm(self.job.answers, self.posterior.alphabet)
@@ -161,12 +164,24 @@ class Run(RunMethods):
             return ()
         return (
             *self.found.facts,
-            *self._told[2],
+            *(each.fact for each in self._told[2]),
             *untested.indifferent(
                 self.posterior, self.open_questions, self.job.shown, self.expert
             ),
             *untested.untellable(self.posterior, self.expert),
         )
+
+    @cached_property
+    def next_test(self) -> tuple[Untold, Start] | None:
+        """What was hardly put to the test and would be by one demonstration, and its start.
+
+        Of several statements it is the first; None where all that is stated was tested.
+        """
+        if self.posterior is None or not self._told[2]:
+            return None
+        first = self._told[2][0]
+        design = Starts(self.posterior.worlds, self.expert)
+        return first, design.best((first.own, first.other), (0.5, 0.5))
 
     @property
     def provisional(self) -> bool:
@@ -249,7 +264,7 @@ class Run(RunMethods):
         """What the demonstrations would allow to ask for, and what was done unasked, in words."""
         rough = () if self.rough is None else (self.rough.note,)
         groups = () if self.groups is None else self.groups.notes
-        return (*self.job.notes, *self.level_notes, *rough, *groups)
+        return (*self.job.notes, *self.level_notes, *self.expert_notes, *rough, *groups)
 
     @property
     def inferred(self) -> tuple[str, ...]:

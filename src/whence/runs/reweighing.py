@@ -25,10 +25,17 @@ from whence.likelihood.posterior import Posterior
 from whence.model.asking import Answer, standing
 from whence.model.episodes import Episode
 from whence.model.expert import BOLTZMANN, SOFT, Expert
+from whence.model.machine import RewardMachine
+from whence.runs.job import Job
 from whence.runs.result import Run
+from whence.search.diagnostics import by_ladder, ess, evenness
 from whence.search.draws import Draws
+from whence.search.settings import Tempering
 
-WORN = 200.0  # effective draws, fewer than which the chains are asked for new ones
+WORN = 100.0  # effective draws, fewer than which the chains are asked for new ones
+UNEVEN = 0.5  # the share of their worth that draws must have lost by answers, too
+COMMON = 0.01  # the least probability of a route that must be known
+WARM_UP, PACE, TRIPS = 100, 25, 2  # of chains that start where the sample is
 LOST = 1e-3  # the share of machines that were not kept, up to which exact weights stay exact
 FEW = "after the answers, the sample is worth only"
 
@@ -42,7 +49,7 @@ def with_answers(basis: Run, answers: Sequence[Answer], threads: int | None = No
         threads: how many to use.
     """
     found = weighed(basis, answers)
-    return found if found.sampled is None else _told(found, threads)
+    return found if found.sampled is None else told(found, threads)
 
 
 def weighed(basis: Run, answers: Sequence[Answer]) -> Run:
@@ -92,9 +99,43 @@ def worn(run: Run) -> bool:
     basis, sample = run.sampled, run.posterior
     if basis is None or sample is None or basis.draws is None:
         return False
-    if not basis.draws.exact:
-        return not sample.ess >= WORN
-    return lost(run) > LOST
+    if basis.draws.exact:
+        return lost(run) > LOST
+    return evenness(drawn_of(run).weight) < UNEVEN and not worth(run) >= WORN
+
+
+def worth(run: Run) -> float:
+    """Return how many independent draws would be as exact about the route that is least exact."""
+    sample, draws = sample_of(run), drawn_of(run)
+    chains = by_ladder(sample.plan_routes[sample.plans.draw], draws.ladder)
+    common = [at for at, each in enumerate(sample.routes) if each.probability >= COMMON]
+    slowest = min((ess(chains == at) for at in common), default=float(chains.size))
+    return evenness(draws.weight) * slowest
+
+
+def again(run: Run) -> Job:
+    """Return what to do to sample a run anew, with the answers that stand in its target.
+
+    Chains start from the likeliest draw, as the answers weigh it, so that nothing needs to be
+    looked for, and warm up for a shorter time.
+    """
+    job = replace(run.job, answers=standing(run.answers))
+    if not isinstance(job.settings, Tempering):
+        return job
+    draws = drawn_of(run)
+    score = draws.log_likelihood / run.temperature + draws.log_prior
+    at = int(np.argmax(np.where(draws.weight > 0, score, -np.inf)))
+    n = int(draws.n_states[at])
+    start = RewardMachine(
+        sample_of(run).alphabet, draws.transitions[at, :n], draws.rewards[at, :n]
+    )
+    settings = replace(
+        job.settings,
+        warm_up=min(job.settings.warm_up, WARM_UP),
+        pace=min(job.settings.pace, PACE),
+        trips=min(job.settings.trips, TRIPS),
+    )
+    return replace(job, init=start, settings=settings)
 
 
 def lost(run: Run) -> float:
@@ -135,8 +176,8 @@ def _steps(basis: Run, some: Sequence[Answer]) -> Floats:
     return result
 
 
-def _told(run: Run, threads: int | None) -> Run:
-    """Return a run with all that follows from its new weights."""
+def told(run: Run, threads: int | None) -> Run:
+    """Return a run with all that follows from the weights of its draws."""
     problem = run.job.problem(threads, "cpu")
     sample, draws = sample_of(run), drawn_of(run)
     expert = _expert(sample, draws)
@@ -145,7 +186,7 @@ def _told(run: Run, threads: int | None) -> Run:
     machine = sample.best
     likelihood = posterior.finest(machine)
     prior = float(posterior.log_prior(machine.transitions[None], machine.rewards[None])[0])
-    told = replace(
+    found = replace(
         run,
         best=machine,
         score=likelihood / posterior.temperature + prior,
@@ -157,7 +198,7 @@ def _told(run: Run, threads: int | None) -> Run:
         exact=None,
         log_evidence={},
     )
-    return replace(told, doubts=(*run.doubts, *_doubts(told)))
+    return replace(found, doubts=(*run.doubts, *_doubts(found)))
 
 
 def _doubts(run: Run) -> list[str]:
@@ -166,8 +207,7 @@ def _doubts(run: Run) -> list[str]:
         return []
     if run.draws is not None and run.draws.exact:
         return [f"{FEW} {1 - lost(run):.0%} of all machines"]
-    ess = 0.0 if run.posterior is None else run.posterior.ess
-    return [f"{FEW} {ess:.0f} independent draws"]
+    return [f"{FEW} {worth(run):.0f} independent draws"]
 
 
 def _expert(sample: PosteriorSample, draws: Draws) -> Expert:
@@ -184,6 +224,11 @@ def sample_of(run: Run) -> PosteriorSample:
         raise ArgumentError(
             f"method {run.method!r} gives no probabilities, so that answers cannot be weighed; "
             "infer with method='tempering'"
+        )
+    if run.groups is not None:
+        raise ArgumentError(
+            f"the run has {len(run.groups.groups)} group(s) of subjects, and a question is put to "
+            "one of them; ask it alone: run.of_group(0), or whence ask RUN --group 1"
         )
     return run.posterior
 

@@ -76,6 +76,19 @@ class Search:
         self.tell(first)
         if keeper is not None and first != events.RESUMED:
             keeper.save(walk, self.job, self.event(events.CHECKPOINT))
+        try:
+            stopped = self._searched(began)
+        finally:
+            if self.crew is not None:
+                self.crew.leave()
+        stopped = stopped or "minutes"
+        if keeper is not None:
+            keeper.save(walk, self.job, self.event(events.CHECKPOINT), stopped)
+        return stopped
+
+    def _searched(self, began: float) -> str | None:
+        """Make steps; returns why there are no more, or None where the time is up."""
+        walk = self.walk
         stopped = walk.ended()
         while stopped is None and walk.seconds < self.job.most_seconds:
             try:
@@ -87,9 +100,6 @@ class Search:
             walk.seconds = time.perf_counter() - began
             stopped = walk.ended()
             self._after_step(stopped)
-        stopped = stopped or "minutes"
-        if keeper is not None:
-            keeper.save(walk, self.job, self.event(events.CHECKPOINT), stopped)
         return stopped
 
     def tell(self, kind: str) -> None:

@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.analysis.facts import Fact
+from whence.analysis.facts import Fact, percent
 from whence.analysis.mixture import Parted
+from whence.analysis.questions import OpenQuestion, open_questions
 from whence.analysis.sample import PosteriorSample
 from whence.analysis.subjects import Weights, expert_of, weighed
+from whence.model.expert import SOFT
 from whence.model.expert_prior import AlphaPrior, LapsePrior
 from whence.model.machine import RewardMachine
 from whence.model.prior import checked_levels
@@ -33,6 +35,7 @@ from whence.search.draws import Draws
 from whence.search.settings import Tempering
 
 FROM_ALL, FROM_ONE = 40, 8  # machines that a search hands on, the heaviest
+GUESSED = 2_000  # combinations of machines by which groups are guessed
 MOST_STEPS = 1_000  # of tempering, of what one subject or group shows
 NAMED = 6  # subjects of a group that a sentence names
 
@@ -67,10 +70,14 @@ class Group:
     Attributes:
         subjects: their names.
         posterior: the machines that remain possible, of those weighed.
+        draws: these machines with their weights; alpha and lapse are the means of the subjects'.
+        open_questions: the shortest label sequences that are still open to them.
     """
 
     subjects: tuple[str, ...]
     posterior: PosteriorSample
+    draws: Draws
+    open_questions: tuple[OpenQuestion, ...]
 
     @property
     def best(self) -> RewardMachine:
@@ -128,7 +135,7 @@ class Groups:
         )
         if len(self.probability) < 2:
             return (among,)
-        shares = ", ".join(f"{k}: {100 * p:.3g}%" for k, p in self.probability.items())
+        shares = ", ".join(f"{k}: {percent(p)}" for k, p in self.probability.items())
         return (f"how many groups of subjects there are, by evidence: {shares}", among)
 
     @property
@@ -148,7 +155,7 @@ class Groups:
         if len(self.groups) == 1:
             return self.groups[0].answer
         count = len(self.groups)
-        chance = f"{100 * self.probability[count]:.0f}%"
+        chance = f"{percent(self.probability[count])} sure"
         said = "; ".join(f"{each.called}: {_lowered(each.answer)}" for each in self.groups)
         return f"{count} groups of subjects ({chance}): {said}"
 
@@ -165,9 +172,10 @@ def grouped(job: Job, first: Draws | None, folder: Path | None) -> Groups:
     source = listed.source_of(job, first)
     alphabet = tuple(dict.fromkeys(s for mdp, _ in job.pairs for s in mdp.alphabet))
     found = listed.kept(folder, source, alphabet)
+    before = None
     if found is None:
-        found = _list(job, alphabet, first, subject, len(names))
-    weights = _weighed(job, found, subject)
+        found, before = _list(job, alphabet, first, subject, len(names))
+    weights = _weighed(job, found, subject, before)
     possible = [k for k in job.tasks if k <= len(names)]
     parts = {k: weights.parted(k) for k in possible}
     logs = np.array([part.log_evidence for part in parts.values()])
@@ -202,18 +210,22 @@ def _list(
     first: Draws | None,
     subject: Sequence[Ints],
     subjects: int,
-) -> list[RewardMachine]:
-    """Return machines that searches find: of all subjects, of each, and of likely groups."""
+) -> tuple[list[RewardMachine], Weights | None]:
+    """Return machines that searches find: of all subjects, of each, and of likely groups.
+
+    The first of them come with their weights, where these were needed.
+    """
     every = np.arange(subjects)
     found = heaviest(first, alphabet, FROM_ALL)
     if first is None:
         found = _of_some(job, alphabet, subject, every, FROM_ALL)
     if job.tasks[-1] == 1:
-        return _distinct(found)
+        return _distinct(found), None
     for number in range(subjects):
         found += _of_some(job, alphabet, subject, every[number : number + 1], FROM_ONE)
     found = _distinct(found)
-    return _widened(job, found, _weighed(job, found, subject), subject, subjects)
+    weights = _weighed(job, found, subject)
+    return _widened(job, found, weights, subject, subjects), weights
 
 
 def _widened(
@@ -230,7 +242,7 @@ def _widened(
     for k in job.tasks:
         if not 1 < k <= subjects:
             continue
-        groups = weights.parted(k).groups
+        groups = weights.parted(k, GUESSED).groups
         for number in range(k):
             members = np.flatnonzero(groups == number)
             if 1 < len(members) < subjects and members.tobytes() not in seen:
@@ -282,7 +294,13 @@ def _distinct(machines: list[RewardMachine]) -> list[RewardMachine]:
     return list(kept.values())
 
 
-def _weighed(job: Job, machines: list[RewardMachine], subject: Sequence[Ints]) -> Weights:
+def _weighed(
+    job: Job,
+    machines: list[RewardMachine],
+    subject: Sequence[Ints],
+    before: Weights | None = None,
+) -> Weights:
+    """Return what each machine says of each subject; `before`, of the first of them."""
     known = job.unknowns
     levels = checked_levels(job.rewards)
     largest = max(abs(level) for level in levels) or 1.0
@@ -304,6 +322,8 @@ def _weighed(job: Job, machines: list[RewardMachine], subject: Sequence[Ints]) -
         lapse,
         subject,
         job.experts,
+        before,
+        known.kinds[0],
     )
 
 
@@ -313,11 +333,16 @@ def _groups(job: Job, names: Sequence[str], weights: Weights, part: Parted) -> t
         members = np.flatnonzero(part.groups == number)
         if len(members):
             own = tuple(names[s] for s in members.tolist())
-            result.append(Group(own, _posterior(job, weights, members)))
+            draws = _draws(job, weights, members)
+            alphabet = weights.machines[0].alphabet
+            sample = PosteriorSample.from_draws(list(job.pairs), draws, alphabet)
+            heaviest = int(np.argmax(draws.weight))
+            asked = open_questions(sample, expert=draws.expert(heaviest))
+            result.append(Group(own, sample, draws, asked))
     return tuple(result)
 
 
-def _posterior(job: Job, weights: Weights, members: Ints) -> PosteriorSample:
+def _draws(job: Job, weights: Weights, members: Ints) -> Draws:
     """Return the machines of a group with their weights, each with its best discount."""
     logs = weights.of_group(members)
     total = np.logaddexp.reduce(logs, axis=0)
@@ -328,7 +353,7 @@ def _posterior(job: Job, weights: Weights, members: Ints) -> PosteriorSample:
     summaries = [expert_of(weights, members, int(s)) for s in members]
     size = max(weights.machines[j].n_states for j in kept.tolist())
     machines = [padded(weights.machines[j], size) for j in kept.tolist()]
-    draws = Draws(
+    return Draws(
         transitions=np.stack([tables[0] for tables in machines]),
         rewards=np.stack([tables[1] for tables in machines]),
         n_states=np.array([weights.machines[j].n_states for j in kept.tolist()]),
@@ -340,8 +365,8 @@ def _posterior(job: Job, weights: Weights, members: Ints) -> PosteriorSample:
         weight=weight[kept] / weight[kept].sum(),
         ladder=np.zeros(len(kept), dtype=np.int64),
         exact=True,
+        soft=np.ones(len(kept), dtype=np.bool_) if job.unknowns.kinds[0] == SOFT else None,
     )
-    return PosteriorSample.from_draws(list(job.pairs), draws, weights.machines[0].alphabet)
 
 
 def _subjects(

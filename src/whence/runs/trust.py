@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Sequence
 
 from whence.runs.result import Run
-from whence.search.diagnostics import MOST_ERRORS
 
 FOLDER = "RUN"  # where nobody said where the run is kept
 FLAGS = ("--repair", "--as-is")
@@ -29,11 +28,10 @@ def _search(run: Run) -> str:
     if sample is None:
         return "the search: nothing, since the method gives no probabilities"
     if sample.agreement is None:
-        return "the search: one ladder, which has nothing to be compared with"
-    return (
-        "the search: independent ladders agree, their frequencies at most "
-        f"{sample.agreement.largest:.1f} errors apart (up to {MOST_ERRORS:g} is chance)"
-    )
+        return "the search: made once, so that there is nothing to compare it with"
+    times = int(sample.drawn.ladder.max(initial=1)) + 1
+    often = "twice" if times == 2 else f"{times} times"
+    return f"the search: made {often}, independently, with the same result"
 
 
 def _expert(run: Run) -> list[str]:

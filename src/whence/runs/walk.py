@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -22,6 +23,7 @@ class Crew(Protocol):
     Attributes:
         seats: how many workers there are.
         scans: how many steps a part should have.
+        ahead: parts that are under way.
     """
 
     @property
@@ -30,8 +32,11 @@ class Crew(Protocol):
     @property
     def scans(self) -> int: ...  # noqa: D102
 
+    @property
+    def ahead(self) -> Sequence[Part]: ...  # noqa: D102
+
     def carried(self, method: Method[Any, Any, Any], parts: list[Part]) -> list[Carried]:
-        """Return what became of each part, in their order."""
+        """Take on more parts; return what became of those that are to be joined next."""
         ...
 
 
@@ -70,8 +75,11 @@ class Walk:
 
     def advance(self, crew: Crew | None = None) -> None:
         """Make one step; or with workers as many as they make before they meet."""
-        parts = [] if crew is None else self.method.parts(self.state, crew.seats, crew.scans)
-        if crew is not None and parts:
+        ahead: Sequence[Part] = () if crew is None else crew.ahead
+        parts: list[Part] = []
+        if crew is not None:
+            parts = self.method.parts(self.state, crew.seats, crew.scans, ahead)
+        if crew is not None and (parts or ahead):
             done = crew.carried(self.method, parts)
             self.state, rows, records = self.method.met(self.state, done)
             for row in rows:

@@ -14,6 +14,7 @@ import os
 import re
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
@@ -27,8 +28,14 @@ from whence.runs import units
 HERE = re.compile(r"(tcp://)?(127(\.\d+){3}|localhost|\[::1\])(:\d+)?$|inproc://.*")
 SAFE = "tls://"
 ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:\d+$")
+CERTIFICATES = (
+    "set DASK_DISTRIBUTED__COMM__TLS__CA_FILE, DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT and "
+    "DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY here"
+)
 CONNECT_SECONDS = 10.0  # to wait for a scheduler
 FIRST_SECONDS = 60.0  # to wait for a first worker
+PRESENT_SECONDS = 1.0  # between two looks at which workers there are
+SHUN_SECONDS = 120.0  # that a worker gets no unit after it was late
 
 
 @contextmanager
@@ -79,8 +86,7 @@ def check_safe(address: str) -> None:
     raise WorkerError(
         f"{address}: this scheduler is not on this machine, and Dask runs whatever code it "
         "receives: use TLS. Start scheduler and workers with --tls-ca-file, --tls-cert and "
-        "--tls-key, set DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..__CLIENT__CERT and "
-        f"..__CLIENT__KEY here, and give {SAFE}{address.removeprefix('tcp://')}"
+        f"--tls-key, {CERTIFICATES}, and give {SAFE}{address.removeprefix('tcp://')}"
     )
 
 
@@ -114,8 +120,12 @@ class LocalWorkers:
             process.terminate()
 
     def _started(self) -> ProcessPoolExecutor:
+        """Start processes, which load what they need while this one prepares their work."""
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self.seats, mp_context=context, initializer=_at_work)
+        pool = ProcessPoolExecutor(self.seats, mp_context=context, initializer=_at_work)
+        for _ in range(self.seats):
+            pool.submit(units.identity)
+        return pool
 
 
 class DaskWorkers:
@@ -126,22 +136,49 @@ class DaskWorkers:
         self.address = str(client.scheduler.address)
         self._own = uuid4().hex[:8]
         self._numbers = itertools.count()
+        self._shunned: dict[str, float] = {}  # until when, by address
+        self._present: list[str] = []
+        self._look_again = 0.0
         self._check()
 
     @property
+    def present(self) -> list[str]:
+        """The addresses of the workers that there are, as of the last second."""
+        now = time.monotonic()
+        if now >= self._look_again:
+            try:
+                self._present = sorted(self.client.nthreads())
+            except Exception as error:
+                raise WorkerError(
+                    f"{self.address}: the scheduler does not answer ({type(error).__name__}: "
+                    f"{error})"
+                ) from error
+            self._look_again = now + PRESENT_SECONDS
+        return self._present
+
+    @property
     def seats(self) -> int:
-        """How many workers there are now."""
-        try:
-            return max(len(self.client.nthreads()), 1)
-        except Exception as error:
-            raise WorkerError(
-                f"{self.address}: the scheduler does not answer ({type(error).__name__}: {error})"
-            ) from error
+        """How many workers there are now, but for those that are late."""
+        return max(len(self._fit()), 1)
 
     def submit_named(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Hand over work."""
         key = f"{name} #{self._own}-{next(self._numbers)}"
-        return self.client.submit(function, *arguments, key=key, pure=False)
+        who = self._fit() or None if self._shunned else None
+        return self.client.submit(function, *arguments, key=key, pure=False, workers=who)
+
+    def shun(self, future: Any) -> None:
+        """Give no more work for a while to the worker that has a future's."""
+        until = time.monotonic() + SHUN_SECONDS
+        with suppress(Exception):  # it may be done by now, or its worker gone
+            for worker, keys in self.client.processing().items():
+                if future.key in keys:
+                    self._shunned[worker] = until
+
+    def _fit(self) -> list[str]:
+        now = time.monotonic()
+        self._shunned = {who: until for who, until in self._shunned.items() if until > now}
+        return [who for who in self.present if who not in self._shunned]
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Hand over work that has no name."""
@@ -172,7 +209,7 @@ class DaskWorkers:
 
 def _connected(address: str) -> Any:
     try:
-        connect: Any = import_module("distributed").Client
+        distributed: Any = import_module("distributed")
     except ImportError:
         raise MissingExtraError(
             f"{address}: Dask is not installed; try: pip install 'whence[cluster]'"
@@ -180,13 +217,29 @@ def _connected(address: str) -> Any:
     for name in list(logging.root.manager.loggerDict):  # whence's own messages say what is wrong
         if name.startswith("distributed"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
+    if address.startswith(SAFE):
+        _check_certificates(address, distributed)
     try:
-        return connect(address, set_as_default=False, timeout=CONNECT_SECONDS)
+        return distributed.Client(address, set_as_default=False, timeout=CONNECT_SECONDS)
     except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
+        other = "" if address.startswith(SAFE) else f", or {SAFE}... if it speaks TLS"
         raise WorkerError(
             f"{address}: no scheduler answers ({str(error).splitlines()[0]}); start one with "
-            "dask scheduler, or correct the address"
+            f"dask scheduler, or correct the address{other}"
         ) from None
+
+
+def _check_certificates(address: str, distributed: Any) -> None:
+    """Refuse to go on without certificates, or with files that are none."""
+    try:
+        found = distributed.Security().get_connection_args("client")["ssl_context"]
+    except (OSError, ValueError) as error:
+        raise WorkerError(
+            f"{address}: the certificates that are set here cannot be read ({error}); "
+            f"{CERTIFICATES}"
+        ) from None
+    if found is None:
+        raise WorkerError(f"{address}: no certificates are set here; {CERTIFICATES}")
 
 
 def _at_work() -> None:

@@ -12,13 +12,13 @@ from whence.search.enumeration import Enumeration
 from whence.search.problem import spelled
 
 MOST_DIGITS = 80  # of a number of machines that is worth counting
-TRIALS = (1, 8, 256)  # machines scored to see what one takes; the first one loads the engine
+TRIALS = (1, 8, 256, 8_192, 65_536)  # machines of each trial; the first one loads the engine
 ENOUGH = 0.2  # seconds of a trial that say enough
 SPANS = ((31_557_600, "years"), (86_400, "days"), (3_600, "hours"), (60, "minutes"))
 
 CURE = (
     "allow fewer states or levels, raise the limit (`Exhaustive(limit=...)`, --limit), or search "
-    "with method 'annealing'"
+    "with method 'tempering'"
 )
 
 

@@ -168,7 +168,11 @@ def batch_at(state: State, start: int, target: Scorer, settings: Exhaustive) -> 
 def folded(state: State, batch: Batch, target: Scorer, settings: Exhaustive) -> State:
     """Return the state with one batch more."""
     space = state.space
-    kept, dropped = pruned(joined([state.kept, batch.fresh]), space, settings)
+    best = state.kept.log_weight.max(initial=-np.inf)
+    if batch.fresh.log_weight.max(initial=-np.inf) < best - settings.nats:
+        kept, dropped = state.kept, by_size(batch.fresh, space)  # as `pruned` would find, sooner
+    else:
+        kept, dropped = pruned(joined([state.kept, batch.fresh]), space, settings)
     dropped = np.logaddexp(dropped, batch.log_rest)
     if batch.stop == space.total:
         kept = refined(target, space, kept, settings.batch)

@@ -14,6 +14,7 @@ seen in the weights. An unknown expert is integrated out, so that P(D | R) is of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -54,13 +55,15 @@ from whence.search.target import Chains
 EVIDENCE_ERROR = 1e-6  # of exact log evidence: what each machine's log likelihood may be off
 NEARLY_ALL = 0.999  # of the weight: the machines that are given several experts each ...
 MOST_WITH_EXPERTS = 200  # ... and how many they are at most
-AHEAD = 4  # runs of batches for each worker before all are joined
+AHEAD = 4  # runs of batches for each worker that may wait for an earlier one
+SHORTEST = 10  # the shortest run of batches is one such part of a whole one
 
 
 class ExactEnumeration(Method[Exhaustive, State, Kept]):
     """Every machine once: nothing is drawn, and a step scores a batch."""
 
     settings_type = Exhaustive
+    meeting = False
 
     def init(self, rng: np.random.Generator) -> State:
         """Return the state before the first batch, where the machines are not too many."""
@@ -74,20 +77,28 @@ class ExactEnumeration(Method[Exhaustive, State, Kept]):
         """Score the next batch."""
         return step(state, self._target, self.settings)
 
-    def parts(self, state: State, seats: int, scans: int) -> list[Part]:
-        """Return runs of batches, each of as many steps, some for each worker."""
+    def parts(
+        self, state: State, seats: int, scans: int, ahead: Sequence[Part] = ()
+    ) -> list[Part]:
+        """Return runs of batches behind those that are under way, some for each worker.
+
+        Towards the end they are shorter, so that all workers end together.
+        """
         space = state.space
-        found: list[Part] = []
         if not state.thinned or on_card(self._target, space):
             return []
-        batch, start = batch_of(self._target, space, self.settings.batch), state.position
-        while start < space.total and len(found) < AHEAD * seats:
+        batch = batch_of(self._target, space, self.settings.batch)
+        start = ahead[-1].places[1] if ahead else state.position
+        found: list[Part] = []
+        while start < space.total and len(ahead) + len(found) < AHEAD * seats:
+            left = -(-(space.total - start) // batch)
+            wanted = max(min(scans, -(-left // (2 * seats))), -(-scans // SHORTEST))
             stop, count = start, 0
-            while stop < space.total and count < scans:
+            while stop < space.total and count < wanted:
                 stop, count = space.stop(stop, batch), count + 1
-            name = f"machines {start + 1}-{stop}"
             bare = replace(state, position=start, kept=NOTHING)
-            found.append(Part(name, (), bare, None, count))
+            name = f"machines {start + 1:,}-{stop:,}"
+            found.append(Part(name, (start, stop), bare, None, count))
             start = stop
         return found
 

@@ -8,7 +8,7 @@ step tells beyond that is its `Info`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
@@ -121,11 +121,14 @@ class Method(ABC, Generic[SettingsT, StateT, InfoT]):
 
     Attributes:
         settings_type: the class of its settings.
+        meeting: whether parts of its work depend on each other, so that all of them must be back
+            before there are others; else there may be others as soon as the first is back.
         problem: what is searched.
         settings: how.
     """
 
     settings_type: ClassVar[type]
+    meeting: ClassVar[bool] = True
 
     def __init__(self, problem: Problem, settings: SettingsT) -> None:
         self.problem = problem
@@ -167,13 +170,16 @@ class Method(ABC, Generic[SettingsT, StateT, InfoT]):
     def sound(self, state: StateT, block: Chains | None) -> bool:
         """Return whether every index of a state, and of a block of records, is in range."""
 
-    def parts(self, state: StateT, seats: int, scans: int) -> list[Part]:
+    def parts(
+        self, state: StateT, seats: int, scans: int, ahead: Sequence[Part] = ()
+    ) -> list[Part]:
         """Return work that can be done apart, up to where its parts must meet; none by default.
 
         Args:
             state: where the search stands.
             seats: how many workers there are.
             scans: how many steps a part should make, about; where they are cut changes nothing.
+            ahead: parts that are under way already.
         """
         return []
 

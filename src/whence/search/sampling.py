@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -105,7 +106,9 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
             state = tempering.recalled(rng, state, target, self._recaller(state))
         return state, info
 
-    def parts(self, state: tempering.State, seats: int, scans: int) -> list[Part]:
+    def parts(
+        self, state: tempering.State, seats: int, scans: int, ahead: Sequence[Part] = ()
+    ) -> list[Part]:
         """Return groups of ladders, up to where they meet or may agree."""
         if state.common:
             return []

@@ -11,7 +11,7 @@ from whence.analysis.claims import KINDS
 from whence.drawing import machine_svg
 from whence.drawing.places import MOST_PLACES
 from whence.drawing.ways import HUGE
-from whence.likelihood.compiled import compiled_q
+from whence.likelihood.values import compiled_q
 from whence.model.expert import best_actions
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP

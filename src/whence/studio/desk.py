@@ -22,6 +22,8 @@ from whence.studio.workers import Workshop
 
 T = TypeVar("T")
 
+KEPT_RUNS = 10  # finished runs of a project that are kept, the last ones
+
 
 class Desk:
     """One project and all who work on it.
@@ -212,11 +214,21 @@ class Desk:
         return int(Path(message["run"]).name)
 
     def _tidy(self) -> None:
-        """Remove runs that were given up for a later one before they found anything."""
+        """Remove runs that a later one took the place of: unfinished ones, and old ones.
+
+        The last that was given answers stays, since they hold for the next run, too.
+        """
+        current = self.project.state.run
         runs = files.own(self.project.folder, places.RUNS)
-        for path in runs.glob("[0-9]*"):
-            older = path.name.isdecimal() and int(path.name) < self.project.state.run
-            if older and not path.is_symlink() and not results.complete(path):
+        older = sorted(
+            (path for path in runs.glob("[0-9]*") if path.name.isdecimal()),
+            key=lambda path: int(path.name),
+        )
+        older = [path for path in older if int(path.name) < current and not path.is_symlink()]
+        done = [path for path in older if results.complete(path)]
+        kept = {*done[-KEPT_RUNS:], Path(self._before(current))}
+        for path in older:
+            if path not in kept:
                 shutil.rmtree(path, ignore_errors=True)
 
     async def close(self) -> None:

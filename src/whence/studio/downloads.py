@@ -22,7 +22,7 @@ TYPES = {
     "npz": "application/octet-stream",
     "zip": "application/zip",
 }
-IN_MEMORY = 8 * 2**20
+IN_MEMORY = 2**20  # bytes; what is larger waits on the disk to be sent
 
 
 def kinds(project: Project) -> list[str]:

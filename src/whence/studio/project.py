@@ -30,6 +30,7 @@ from whence.studio.walking import Walk
 WHO = re.compile(r"[a-z0-9]{8,32}", re.ASCII)
 MOST_WALKS = 100
 LISTED = 100  # demonstrations that the page lists, the last ones
+MOST_WITHDRAWN = 1000  # demonstrations that can be brought back
 MOST_BYTES = 64 * 2**20  # of all demonstrations
 SHOWN_LABELS = 12
 
@@ -149,6 +150,8 @@ class Project:
         if not WHO.fullmatch(who):
             raise ArgumentError("who: 8 to 32 letters and digits")
         if who not in self._walks:
+            if len(self._walks) >= 2 * MOST_WALKS:
+                self._walks.pop(next(iter(self._walks)))  # it has its file, if it has a step
             self._walks[who] = self._kept(who) or walking.begun(self.mdp, _seed())
         return self._walks[who]
 
@@ -240,7 +243,7 @@ class Project:
             raise ConflictError("the demonstrations were changed meanwhile; look again")
         line = self.lines[index]
         gone = files.own(self.folder, places.WITHDRAWN)
-        files.write_bytes(gone, _joined([*_lines(gone), line]))
+        files.write_bytes(gone, _joined([*_lines(gone), line][-MOST_WITHDRAWN:]))
         self._write([*self.lines[:index], *self.lines[index + 1 :]])
 
     def restore(self) -> None:

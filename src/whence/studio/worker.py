@@ -10,6 +10,7 @@ the studio ended or was killed, it stops by itself. What it works on is kept in 
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import queue
 import signal
@@ -24,6 +25,7 @@ from typing import IO, Any
 import msgspec
 
 from whence.errors import WhenceError, WhenceWarning
+from whence.likelihood.endings import IGNORE, TASK
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 from whence.runs.events import Event
@@ -155,6 +157,7 @@ class Worker:
             states=(asked.least, asked.most),
             rewards=asked.rewards,
             minutes=asked.minutes,
+            endings=TASK if demos.ended is not None and (demos.ended == 1).any() else IGNORE,
             folder=asked.run,
             names=[(asked.world, asked.demos)],
             checkpoint=CHECKPOINT,
@@ -263,6 +266,7 @@ def main() -> None:
             if line is None:
                 return
             worker.do(decoder.decode(line))
+            gc.collect()  # samples that are seen no more: few objects, so it would take long
         except KeyboardInterrupt:
             continue
         except BrokenPipeError:

@@ -203,6 +203,22 @@ SAID = {
         _machine("0 -a/1-> 1", "1 -b-> 2"),
         _machine("0 -a-> 1", "1 -b/1-> 2"),
     ),
+    "paid for neither a nor b": (
+        _machine("0 -a/1-> 1", "0 -b/1-> 1", "1 -c/1-> 2"),
+        _machine("0 -a-> 1", "0 -b-> 1", "1 -c/1-> 2"),
+    ),
+    "b as well": (
+        _machine("0 -a/1-> 1"),
+        _machine("0 -a/1-> 1", "0 -b/1-> 2", "1 -b/1-> 3", "2 -a/1-> 3"),
+    ),
+    "c and then d as well, each time": (
+        _machine("0 -a/1-> 1"),
+        _machine("0 -a/1-> 1", "0 -c-> 2", "2 -d/1-> 0", "2 -a/1-> 3", "1 -c-> 3", "3 -d/1-> 1"),
+    ),
+    "b as well, but never d": (
+        _machine("0 -a/1-> 1", "0 -d-> 1"),
+        _machine("0 -a/1-> 1", "0 -b/1-> 2", "1 -b/1-> 3", "2 -a/1-> 3", "0 -d-> 3", "2 -d-> 3"),
+    ),
 }
 
 

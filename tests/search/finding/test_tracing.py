@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from whence import Posterior
+import whence
+from whence import Expert, LabeledMDP, Posterior, RewardMachine
 from whence.paper.growing import Growing, growing
 from whence.search.finding.goals import Goals, find_goals
 from whence.search.finding.tracing import beginnings, traced
@@ -38,6 +39,33 @@ def test_a_patrol_is_read_off_at_once() -> None:
         targets[place, place] = (place + 1) % 4
     paid[3, 3] = 1
     assert any(_same(made, (targets, paid)) for made in beginnings(goals, 6, 4, 0, 2))
+
+
+CORRIDOR = """
+labels: a=a b=b c=c
+starts: S
+
+map:
++-------------+
+|..b.Sa...b..c|
++-------------+
+"""
+
+
+def test_a_label_that_lies_on_the_way_to_the_next_one_is_read_off() -> None:
+    mdp = LabeledMDP.from_map(CORRIDOR)
+    symbols = [mdp.alphabet.index(name) for name in "abc"]
+    targets, rewards = np.tile(np.arange(4)[:, None], (1, 3)), np.zeros((4, 3))
+    for place, symbol in enumerate(symbols):
+        targets[place, symbol] = place + 1
+    rewards[2, symbols[2]] = 1.0
+    expert = Expert(alpha=200, discount=0.95)
+    task = RewardMachine(mdp.alphabet, targets, rewards)
+    demos = whence.simulate(mdp, task, expert, episodes=20, length=12, seed=0)
+    goals = find_goals(Posterior(mdp, demos, expert=expert), expert.discount)
+    made = beginnings(goals, 3, 4, 0, 2)
+    truth = targets, rewards.astype(np.int64)
+    assert any(_same(each, truth) for each in made)  # though the nearest `b` is behind
 
 
 def test_machines_with_another_way_keep_their_states_and_their_room() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from pathlib import Path
@@ -14,6 +13,7 @@ from whence import _files as files
 from whence.cli.sweeps import cells
 from whence.cli.sweeps.plan import Cell, Plan
 from whence.errors import FileError, FormatError, WorkerError
+from whence.runs.bell import Bell
 from whence.runs.crew import MOST_LOST, seats_of
 from whence.runs.workers import adopted
 
@@ -65,10 +65,13 @@ def _replies(
     waiting = list(left)
     under_way: dict[Any, Cell] = {}
     lost: dict[str, int] = {}
+    bell = Bell()
     while waiting or under_way:
         while waiting and len(under_way) < (1 if executor is None else seats_of(executor)):
             cell = waiting.pop(0)
-            under_way[_sent(executor, cells.request(plan, cell, folder, threads))] = cell
+            future = _sent(executor, cells.request(plan, cell, folder, threads))
+            under_way[future] = cell
+            bell.hear(future)
         back = [future for future in under_way if future.done()]
         for future in back:
             cell = under_way.pop(future)
@@ -88,7 +91,7 @@ def _replies(
                 raise WorkerError(f"worker {reply['worker']}: {reply['refused']}")
             yield cell, reply
         if not back:
-            time.sleep(POLL_SECONDS)
+            bell.wait(POLL_SECONDS)
 
 
 def _sent(executor: Any, asked: dict[str, Any]) -> Any:

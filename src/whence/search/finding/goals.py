@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from whence._arrays import Bools, Floats, Ints
-from whence.likelihood.compiled import batch_values
 from whence.likelihood.evidence import Evidence
 from whence.likelihood.posterior import Posterior
+from whence.likelihood.values import batch_values
 from whence.model.mdp import LabeledMDP
 
 SHARPNESS = (2.0, 8.0, 32.0, 128.0, 512.0)  # pay that lies further ahead looks less sharp

@@ -5,6 +5,10 @@ After some histories the expert heads for a label; after that label, for another
 by a label, or from the start. Ways become machines: paid at their end or part of the way, or
 leading to a state that the machine has. So a second way of many steps comes at once; with half of
 it, a machine may well explain less than without.
+
+An expert that looks ahead does not go to the nearest place of the next label, but to the one that
+lies on its way further on. Then the label after the next explains more than the next one, which is
+left out. So every way is also read *with stops*: at the labels that are always read on the way.
 """
 
 from __future__ import annotations
@@ -16,12 +20,13 @@ import numpy.typing as npt
 
 from whence._arrays import Bools, Floats, Ints
 from whence.search.finding.goals import SHARPNESS, Goals
+from whence.search.finding.parts import dead_states, grown
 from whence.search.finding.reducing import Tables
-from whence.search.finding.words import dead_states, grown
 
 LONGEST = 16  # steps of a way
 LEAST = 3.0  # nats that a step of a way must explain
 WORTH = 8.0  # nats that a way must explain in all
+ALWAYS = 0.95  # of the histories that arrive have read a label on the way, where that is a stop
 
 
 def beginnings(goals: Goals, m: int, most: int, zero: int, levels: int) -> list[Tables]:
@@ -36,7 +41,7 @@ def beginnings(goals: Goals, m: int, most: int, zero: int, levels: int) -> list[
     """
     starts = (goals.symbol < 0)[:, None]
     made = []
-    for way in _ways(goals, starts, m, min(most, LONGEST)):
+    for way in _read_off(goals, starts, m, min(most, LONGEST))[0]:
         for length in range(1, len(way) + 1):
             for level in (level for level in range(levels) if level != zero):
                 for again in (True, False):
@@ -65,9 +70,11 @@ def traced(machine: Tables, goals: Goals, most: int, zero: int, levels: int) -> 
     if room <= 0 or not starts.any():
         return []
     made: list[Tables] = []
-    for (y, k), way in zip(pairs, _ways(goals, starts, m, min(room, LONGEST)), strict=True):
-        for length in range(1, len(way) + 1):
-            made += _with_way(machine, y, [k, *way[:length]], zero, levels)
+    read = _read_off(goals, starts, m, min(room, LONGEST))
+    for (y, k), ways in zip(pairs, read, strict=True):
+        for way in ways:
+            for length in range(1, len(way) + 1):
+                made += _with_way(machine, y, [k, *way[:length]], zero, levels)
     return made
 
 
@@ -80,11 +87,22 @@ def _states(goals: Goals, targets: Ints) -> Ints:
     return result
 
 
-def _ways(goals: Goals, starts: Bools, m: int, longest: int) -> list[list[int]]:
+def _read_off(goals: Goals, starts: Bools, m: int, longest: int) -> list[list[list[int]]]:
+    """Return the ways, P times one or two, that begin after bool[H, P] histories."""
+    plain = _ways(goals, starts, m, longest, False)
+    stopping = _ways(goals, starts, m, longest, True)
+    return [
+        [way] if way == longer else [way, longer]
+        for way, longer in zip(plain, stopping, strict=True)
+    ]
+
+
+def _ways(goals: Goals, starts: Bools, m: int, longest: int, stopping: bool) -> list[list[int]]:
     """Return the labels of each way, P of them, that begin after bool[H, P] histories.
 
     The next label is the one that leaves least unexplained of what was done before it was read: a
-    label further on explains more, since more was done before it, but none of it as well.
+    label further on explains more, since more was done before it, but none of it as well. With
+    stops, it is the first that is always read before that one.
     """
     gain = goals.gain[:, : m * len(SHARPNESS)].reshape(-1, m, len(SHARPNESS))
     count = starts.shape[1]
@@ -98,10 +116,32 @@ def _ways(goals: Goals, starts: Bools, m: int, longest: int) -> list[list[int]]:
         label = np.where(found >= LEAST, lost, np.inf).argmin(axis=1)
         going &= found.max(axis=1) >= LEAST
         for number in np.flatnonzero(going).tolist():
-            ways[number].append(int(label[number]))
             worth[number] += found[number, label[number]]
+            if stopping:
+                label[number] = _stop(goals, on_way[:, number], int(label[number]))
+            ways[number].append(int(label[number]))
         entered = _read(goals, on_way, label) & going
     return [way if worth[number] >= WORTH else [] for number, way in enumerate(ways)]
+
+
+def _stop(goals: Goals, on_way: Bools, label: int) -> int:
+    """Return the first label that is always read before a label, or that label itself.
+
+    Args:
+        goals: what the expert heads for.
+        on_way: bool[H, m], whether a history has entered the way, and not read a label since.
+        label: what is headed for.
+    """
+    before = on_way[goals.parent]
+    arrived = before[:, label] & (goals.symbol == label)
+    if not arrived.any():
+        return label
+    always = np.flatnonzero(before[arrived].mean(axis=0) <= 1 - ALWAYS)
+    if not always.size:
+        return label
+    first = before[:, label] & before[:, always].all(axis=1)
+    times = [int((first & (goals.symbol == stop)).sum()) for stop in always]
+    return int(always[int(np.argmax(times))])
 
 
 def _read(goals: Goals, on_way: Bools, label: Ints) -> Bools:

@@ -17,6 +17,8 @@ split      a state that an arrow leads to becomes its own, and differs by one en
 part       the same, and the two states share out what can be done
 hold       nothing is paid unless k was read, and l not since; or unless k was, if l ever was
 later      what an arrow pays is paid by the arrows after it; and the other way round
+beside     k pays as well, once, or k and then l do, once or each time, whatever else is done
+pay        all arrows from a state, to a state or by a label pay the same
 
 What comes out may have states that nothing leads to, or that are alike: see `reducing`.
 """
@@ -28,8 +30,8 @@ from itertools import permutations
 
 import numpy as np
 
-from whence._arrays import Bools, Ints
-from whence.model.canonical import can_pay
+from whence.search.finding.parts import arrows_of, dead_states, grown
+from whence.search.finding.products import beside, hold, wait
 from whence.search.finding.reducing import Tables
 
 
@@ -50,65 +52,11 @@ def by_word(machine: Tables, zero: int, levels: int) -> list[list[Tables]]:
     return [tables for tables in made if tables]
 
 
-def _arrows(machine: Tables, zero: int) -> list[tuple[int, int]]:
-    """Return the arrows that lead elsewhere or pay."""
-    targets, paid = machine
-    doing = (targets != np.arange(len(targets))[:, None]) | (paid != zero)
-    return [(int(y), int(s)) for y, s in np.argwhere(doing)]
-
-
-def _wait(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
-    targets, paid = machine
-    n, m = targets.shape
-    groups: list[Bools] = [paid != zero]
-    doing = np.zeros((n, m), dtype=np.bool_)
-    for arrow in _arrows(machine, zero):
-        doing[arrow] = True
-        alone = np.zeros((n, m), dtype=np.bool_)
-        alone[arrow] = True
-        groups.append(alone)
-    for label in range(m):
-        same = np.zeros((n, m), dtype=np.bool_)
-        same[:, label] = doing[:, label]
-        groups.append(same)
-    for waits in {group.tobytes(): group for group in groups if group.any()}.values():
-        for k in range(m):
-            if not waits[:, k].all():
-                yield _waiting(machine, waits, k, zero)
-
-
-def _waiting(machine: Tables, waits: Bools, k: int, zero: int) -> Tables:
-    """Return the product with "k read?": states without, then states with."""
-    targets, paid = machine
-    n, _ = targets.shape
-    own = np.arange(n)[:, None]
-    before = np.where(waits, own, targets)
-    pays = np.where(waits, zero, paid)
-    before = before.copy()
-    before[:, k] += n
-    return np.concatenate([before, targets + n]), np.concatenate([pays, paid])
-
-
-def grown(machine: Tables, zero: int) -> tuple[Ints, Ints]:
-    """Return copies with one more state, which stays put."""
-    targets, paid = machine
-    n, m = targets.shape
-    return (
-        np.concatenate([targets, np.full((1, m), n)]),
-        np.concatenate([paid, np.full((1, m), zero)]),
-    )
-
-
-def dead_states(machine: Tables, zero: int) -> Bools:
-    """Return bool[n]: the states from which nothing is paid any more."""
-    return np.asarray(~can_pay(machine[0], (machine[1] != zero).astype(np.float64)))
-
-
 def _insert(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
     targets, paid = machine
     n, m = targets.shape
     dead = dead_states(machine, zero)
-    for y, s in _arrows(machine, zero):
+    for y, s in arrows_of(machine, zero):
         ends = dead[targets[y]] & (paid[y] == zero) & (targets[y] != y)
         for k in range(m):
             new, pays = grown(machine, zero)
@@ -133,7 +81,7 @@ def _avoid(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
 def _either(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
     targets, paid = machine
     m = targets.shape[1]
-    for y, s in _arrows(machine, zero):
+    for y, s in arrows_of(machine, zero):
         for k in range(m):
             if k != s:
                 new, pays = targets.copy(), paid.copy()
@@ -213,7 +161,7 @@ def _undo(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
         new, pays = targets.copy(), paid.copy()
         new[alive, k] = 0
         yield new, pays
-    for y, s in _arrows(machine, zero):
+    for y, s in arrows_of(machine, zero):
         z = int(targets[y, s])
         for k in range(m):
             if k != s and z != y:
@@ -225,7 +173,7 @@ def _undo(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
 def _split(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
     targets, paid = machine
     n, m = targets.shape
-    for x, r in _arrows(machine, zero):
+    for x, r in arrows_of(machine, zero):
         z = int(targets[x, r])
         own = np.where(targets[z] == z, n, targets[z])
         for s in range(m):
@@ -250,7 +198,7 @@ def _part(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
     targets, paid = machine
     n = len(targets)
     dead = dead_states(machine, zero)
-    arrows = _arrows(machine, zero)
+    arrows = arrows_of(machine, zero)
     for x, r in arrows:
         z = int(targets[x, r])
         own = np.where(targets[z] == z, n, targets[z])
@@ -276,7 +224,7 @@ def _part(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
 def _later(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
     targets, paid = machine
     n, m = targets.shape
-    arrows = _arrows(machine, zero)
+    arrows = arrows_of(machine, zero)
     for x, r in arrows:
         z = int(targets[x, r])
         if paid[x, r] != zero:
@@ -303,7 +251,7 @@ def _both(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
     targets, paid = machine
     n, m = targets.shape
     dead = dead_states(machine, zero)
-    for y, s in _arrows(machine, zero):
+    for y, s in arrows_of(machine, zero):
         ends = dead[targets[y]] & (paid[y] == zero) & (targets[y] != y)
         for k in range(m):
             if k != s:
@@ -319,7 +267,7 @@ def _both(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
 def _order(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
     targets, paid = machine
     n, _ = targets.shape
-    arrows = _arrows(machine, zero)
+    arrows = arrows_of(machine, zero)
     dead = dead_states(machine, zero)
     for y, s in arrows:
         x = int(targets[y, s])
@@ -333,30 +281,24 @@ def _order(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
                 yield new, pays
 
 
-def _hold(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
-    """The product with "does it hold?": k makes it hold, and l ends that; arrows that pay need it.
-
-    It holds at first, or it does not; an arrow that would pay without it is lost, or waits.
-    """
+def _pay(machine: Tables, zero: int, levels: int) -> Iterator[Tables]:
+    """All arrows that do something from a state, to a state or by a label pay the same sum."""
     targets, paid = machine
     n, m = targets.shape
-    pays = paid != zero
-    for k, u in permutations(range(m), 2):
-        for lost in (True, False):
-            without = targets if lost else np.where(pays, np.arange(n)[:, None], targets)
-            for at_first in (True, False):
-                with_it = targets + (0 if at_first else n)
-                before = without + (n if at_first else 0)
-                with_it[:, u] = without[:, u] + (n if at_first else 0)
-                before[:, k] = targets[:, k] + (0 if at_first else n)
-                none = np.full_like(paid, zero)
-                if at_first:
-                    yield np.concatenate([with_it, before]), np.concatenate([paid, none])
-                else:
-                    yield np.concatenate([before, with_it]), np.concatenate([none, paid])
+    doing = np.zeros((n, m), dtype=np.bool_)
+    for arrow in arrows_of(machine, zero):
+        doing[arrow] = True
+    own = np.arange(n)[:, None]
+    groups = [doing & (own == y) for y in range(n)]
+    groups += [doing & (targets == z) for z in range(n)]
+    groups += [doing & (np.arange(m) == k) for k in range(m)]
+    for group in groups:
+        for level in range(levels):
+            if group.sum() > 1 and (paid[group] != level).any():
+                yield targets, np.where(group, level, paid)
 
 
 WORDS = (
-    _wait, _both, _order, _insert, _avoid, _either, _drop, _repeat, _second, _undo, _hold,
-    _split, _part, _later,
+    wait, _both, _order, _insert, _avoid, _either, _drop, _repeat, _second, _undo, hold,
+    _split, _part, _later, beside, _pay,
 )  # fmt: skip

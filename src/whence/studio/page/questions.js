@@ -34,6 +34,7 @@ export class Questions {
     $("question").replaceChildren(
       h("p", {}, ...marked(question.text)),
       ...(question.settles ? [h("p", { class: "note" }, "Would settle: ", ...marked(question.settles))] : []),
+      h("p", { class: "note" }, worth(question)),
       ...(question.executions.length ? [h("p", { class: "note" }, shownOnMap(question))] : []),
       h("div", { class: "tools" }, ...this.choices(question), ...more),
     );
@@ -77,6 +78,13 @@ export class Questions {
     const on = { click: () => api.trying(() => api.question(this.desk.name, { do: "withdraw", id: answer.id })) };
     return h("li", {}, text, h("button", { type: "button", "aria-label": `Withdraw the answer to: ${answer.text}`, on }, "Withdraw"));
   }
+}
+
+/** What an answer is expected to tell, and what it costs the person who gives it. */
+function worth(question) {
+  const about = question.error ? "about " : "";
+  const gain = Number(question.gain.toPrecision(2));
+  return `Expected to tell ${about}${gain} ${question.unit} for ${Math.round(question.seconds)} s of your time.`;
 }
 
 function shownOnMap(question) {

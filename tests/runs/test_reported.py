@@ -28,7 +28,7 @@ def _walk(monkeypatch: pytest.MonkeyPatch) -> Walk:
 
 def test_facts_must_be_as_exact_as_what_else_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     walk = _walk(monkeypatch)
-    draws = walk.method.sampled(walk.records)
+    draws = walk.method.sampled(walk.state, walk.records)
     assert draws is not None
     error = largest_error(walk.method.problem.posteriors[0], draws, walk.known)
     assert error > 1e-3

@@ -34,6 +34,7 @@ class _Parts:
 
     def __init__(self, seats: int, scans: int) -> None:
         self.seats, self.scans = seats, scans
+        self.ahead: list[Part] = []
         self.seen: list[Part] = []
         self.rng = np.random.default_rng()
 

@@ -49,9 +49,8 @@ class WorldMethods:
     ) -> LabeledMDP:
         """Build the world of a Gymnasium environment; `docs/gymnasium.md` tells more.
 
-        State s is the environment's state s, counted from 0. Labels of steps, and states in
-        which some episodes end and others go on, need further states, which are appended;
-        `whence.envs.GymWorld.from_env` takes the same arguments and remembers what they stand for.
+        State s is the environment's state s. Labels of steps, and states in which some episodes
+        end and others go on, need further states; `whence.envs.GymWorld.from_env` knows them.
 
         Args:
             env: has a transition table, `env.unwrapped.P`, or discrete spaces.
@@ -62,12 +61,10 @@ class WorldMethods:
             initial: where episodes start, where a table comes without `initial_state_distrib`.
             steps: how many steps to explore, to estimate a model in place of a table.
             seed: of the exploration.
-            available: `mask`, states have the actions that the environment's masks allow
-                (`env.unwrapped.action_mask(state)` beside a table, `info["action_mask"]` when
-                exploring), all where there are none; or `all`.
+            available: `mask`, the actions that the environment's masks allow, all where there are
+                none (`env.unwrapped.action_mask(state)`, `info["action_mask"]`); or `all`.
             endings: `world`, a step that ends an episode leads to where nothing follows; or
-                `task`, it leads where it leads, since episodes end when a task is over, which
-                demonstrations say themselves (`Episode.ended`).
+                `task`, it leads where it leads, and demonstrations say when a task is over.
         """
         from whence.envs import need_gymnasium
 
@@ -225,23 +222,17 @@ class DemonstrationsMethods:
         Args:
             table: a path (`*.csv`, `*.tsv`, `*.parquet`), a frame of pandas or polars, a table of
                 pyarrow, or a dictionary of columns.
-            mdp: the world, whose names or numbers of states and actions the table uses. Without
-                it names are numbered in sorted order.
+            mdp: the world whose names or numbers the table uses; else names are sorted.
             episode: the column that says which episode a row belongs to.
-            step: the column of whole numbers, times or dates that orders rows; by default `step`,
-                where there is one, else the rows are in order.
+            step: the column of numbers, times or dates that orders rows; `step`, if there is one.
             state: the column of states.
             action: the column of the actions taken there; an episode's last row may have none.
-            label: the column of the states' labels, empty for blank; by default `label`, where
-                there is one, else labels are left to the world.
-            ended: the column that says, in an episode's last row, whether it ended because the
-                task was over; by default `ended`, where there is one.
-            subject: the column that says who acted, by default `subject`, where there is one;
-                episodes of one name and several subjects are several.
-            numbers: whether, without a world, whole numbers are the numbers of states and
-                actions themselves; else they are names like any others.
+            label: the column of the states' labels, empty for blank; by default `label`, if any.
+            ended: the column that says, in an episode's last row, whether the task was over.
+            subject: the column that says who acted; `subject`, if there is one.
+            numbers: whether, without a world, whole numbers are no names of states and actions.
             gaps: `error` refuses episodes that lack a step, `cut` keeps what is before it, and
-                `ignore` takes the column for a time, of which nothing can be missing.
+                `ignore` takes the column for a time.
             bins: columns of numbers that make up the states, each cut into bins of one width:
                 how many, such as `{"x": 20}`, or `{"x": (20, 0.0, 2.5)}` with their ends.
             boxes: a file of labelled regions, for binned states.
@@ -369,13 +360,9 @@ class RunMethods:
     """What runs do with answers to questions, see `whence.ask`, and with groups of subjects."""
 
     def of_group(self: Any, group: int) -> Run:
-        """Return what the run knows of one group of subjects, as a run of its own.
+        """Return one group of `run.groups.groups`, numbered from 0, as a run of its own.
 
-        It has the group's episodes, the machines that were weighed, and an expert who is the mean
-        of its subjects. Ask it, check it, report on it; what follows is not kept in a folder.
-
-        Args:
-            group: its number in `run.groups.groups`, from 0.
+        It has the group's episodes and machines, and the mean of its subjects as expert.
         """
         from whence.runs import alone
 

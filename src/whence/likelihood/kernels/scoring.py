@@ -77,7 +77,9 @@ def score_by(start, stop, world, cells, machines, experts, room, results, sweeps
     waiting = start
     while True:
         crowded = lay_down(pack.iterates[slot], pack, desk)
-        free = _leave_porch(pack.iterates[slot], porch, pack)
+        free = 0
+        if not crowded:  # who enters the porch must be swept there before it leaves
+            free = _leave_porch(pack.iterates[slot], porch, pack)
         if free > 0 and waiting < stop:
             waiting = _fill_porch(waiting, stop, world, cells, machines, experts, room, results)
         fresh = free > 0 and porch.seats[0].machine >= 0

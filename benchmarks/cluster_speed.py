@@ -65,7 +65,18 @@ def timed(given: Any, said: dict[str, Any], count: int) -> tuple[float, str, dic
                 *given, **said, seed=1, threads=1, executor=executor, on_event=told.append,
                 folder=folder,
             )  # fmt: skip
-        return time.perf_counter() - began, digest(folder), told[-1].details
+            took, details = time.perf_counter() - began, told[-1].details
+            details = details | {"peak": _peak(list(details.get("workers", {})))}
+        return took, digest(folder), details
+
+
+def _peak(workers: list[str]) -> int:
+    """Return the most memory that any of some workers of this machine has held, in MiB."""
+    found = [0]
+    for name in workers:
+        text = Path(f"/proc/{name.rpartition(':')[2]}/status").read_text()
+        found.append(int(text.partition("VmHWM:")[2].split()[0]) // 1024)
+    return max(found)
 
 
 def main() -> None:
@@ -87,6 +98,7 @@ def main() -> None:
         if units:
             sent, back = details["bytes_sent"] / units, details["bytes_received"] / units
             line += f", {units} units, {sent:,.0f} bytes there and {back:,.0f} back a unit"
+            line += f", at most {details['peak']} MiB a worker"
         print(f"{line}, load {os.getloadavg()[0]:.1f}", flush=True)
     if {0, 1} <= took.keys():
         print(f"one worker against none: {took[1] / took[0] - 1:+.1%}")

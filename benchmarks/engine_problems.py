@@ -1,23 +1,28 @@
 """Random problems by every engine of this machine, beside the readable one: the worst errors.
 
-    python benchmarks/engine_problems.py [--problems 2000] [--first 2]
+    python benchmarks/engine_problems.py [--problems 2000] [--first 2] [--soft]
 
 Of each kind of world so many problems are drawn, a hundred from each seed, as the tests draw
-them. Fails where an error is above the promised tolerance.
+them. Fails where an error is above the promised tolerance. With `--soft` experts plan softly, and
+so many problems are drawn in all; alpha is 2,000 where it would be infinite, and discounts are
+0.99 at most.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from support import conformance
-from whence import Posterior
+from whence import Expert, Posterior
 from whence.likelihood import posterior as posterior_module
+from whence.likelihood import reference
 from whence.likelihood.evidence import compile_evidence
+from whence.model.expert import SOFT
 
 KINDS = ("any", "deterministic", "masked any", "masked deterministic")
 LEVELS = (-1.0, 0.0, 0.5, 1.0, 2.0)
@@ -50,12 +55,45 @@ def worst_errors(
     return taken, worst
 
 
+def soft_errors(every: tuple[conformance.Problem, ...]) -> list[float]:
+    """Return the worst errors for soft experts: at each tolerance, and at the finest."""
+    worst = [0.0, 0.0, 0.0]
+    for problem in every:
+        given = problem.expert
+        alpha = given.alpha if math.isfinite(given.alpha) else 2000.0
+        expert = Expert(alpha, min(given.discount, MOST_FINE), given.lapse, SOFT)
+        tables = problem.machine.transitions, problem.machine.rewards
+        exact = reference.log_likelihood(problem.mdp, problem.demos, *tables, expert)
+        posterior = Posterior(problem.mdp, problem.demos, rewards=LEVELS, expert=expert, threads=1)
+        one = tables[0][None], tables[1][None]
+        found = [float(posterior.log_likelihood(*one, tolerance=t)[0]) for t in TOLERANCES]
+        found.append(posterior.finest(problem.machine))
+        worst = [max(w, abs(f - exact)) for w, f in zip(worst, found, strict=True)]
+    return worst
+
+
+def soft(problems: int, first: int) -> int:
+    """Print a line for each kind of world; return 1 where an error is too large."""
+    wrong, each = 0, -(-problems // len(KINDS))
+    for kind in KINDS:
+        seeds = range(first, first + -(-each // EACH))
+        parts = [soft_errors(conformance.problems(kind, seed, min(each, EACH))) for seed in seeds]
+        worst = [max(column) for column in zip(*parts, strict=True)]
+        shown = ", ".join(f"{error:.1e}" for error in worst)
+        print(f"soft, {kind}: {len(parts) * min(each, EACH)} problems, worst {shown}", flush=True)
+        wrong |= any(w > t for w, t in zip(worst, TOLERANCES, strict=False))
+    return wrong
+
+
 def main() -> int:
     """Print a line for each engine and kind; return 1 where an error is too large."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problems", type=int, default=2000)
     parser.add_argument("--first", type=int, default=2)
+    parser.add_argument("--soft", action="store_true")
     given = parser.parse_args()
+    if given.soft:
+        return soft(given.problems, given.first)
     wrong = 0
     for kind in KINDS:
         found: dict[str, list[tuple[int, list[float]]]] = {

@@ -4,7 +4,7 @@ For each demonstration set, with the estimated dynamics taken for the truth (bef
 dynamics that the log allows for (after): the probability of the likeliest machine, whether it is
 the task in the true world, how probable the task is, and the facts above 90%, true or false.
 
-    python benchmarks/log_alone.py [--episodes 300,30] [--seeds 20] [--steps 20000] [--workers 4]
+    python benchmarks/log_alone.py [--episodes 300,30] [--first 0] [--seeds 20] [--workers 4]
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ def main() -> None:
     """Print a line for each demonstration set, and a summary for each number of episodes."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--episodes", default="300,30")
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--steps", type=int)
     over_seeds.add_option(parser)
@@ -40,7 +41,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     for episodes in [int(part) for part in chosen.episodes.split(",")]:
         one = partial(measured, episodes, steps=chosen.steps)
-        found = over_seeds.done(one, range(chosen.seeds), chosen.workers)
+        seeds = range(chosen.first, chosen.first + chosen.seeds)
+        found = over_seeds.done(one, seeds, chosen.workers)
         for when in ("before", "after"):
             print(f"{episodes} episodes, {when}: {summary([each[when] for each in found])}")
 

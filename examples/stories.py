@@ -120,7 +120,7 @@ def warehouse() -> Story:
         alphabet=mdp.alphabet,
     )  # fmt: skip
     asked = {"states": 5, "discount": 0.98, "lapse": 0.0}
-    return Story(mdp, task, Expert(400, 0.98), 60, 220, asked)
+    return Story(mdp, task, Expert(1500, 0.98), 60, 220, asked)
 
 
 def _shelves(side: int) -> str:

@@ -229,3 +229,13 @@ def test_percentages_do_not_claim_more_than_is_known() -> None:
     assert [percent(p) for p in (1.0, 0.9996, 0.994, 0.94, 0.004)] == [
         "more than 99.9%", "more than 99.9%", "99.4%", "94%", "less than 1%",
     ]  # fmt: skip
+
+
+def test_what_is_hardly_possible_is_no_rival() -> None:
+    demos = whence.simulate(USUAL.mdp, USUAL.task, USUAL.expert, episodes=20, length=40, seed=1)
+    pairs = [(USUAL.mdp, demos)]
+    for weight, silent in ((0.05, True), (0.005, False)):
+        found = sample(USUAL.mdp, [OFFICE, USUAL.task], [1 - weight, weight])
+        numbers, untold = not_shown(found.answer, pairs, USUAL.expert, 2)  # no room for a gate
+        assert bool(numbers) is silent
+        assert len(untold) == silent, "beginnings of a route are not said one by one"

@@ -10,7 +10,7 @@ from support.draws import draws_of
 from support.problems import random_machine, random_world
 from whence import Expert, LabeledMDP, RewardMachine
 from whence.analysis import design
-from whence.analysis.design import best_start, information
+from whence.analysis.design import best_start, information, settling
 from whence.analysis.language import language
 from whence.analysis.questions import differences, open_questions
 from whence.analysis.sample import PosteriorSample
@@ -83,6 +83,14 @@ def test_information_is_the_expected_log_bayes_factor(seed: int) -> None:
     np.testing.assert_allclose(found, brute, atol=1e-12)
     start = best_start([mdp], (a, b), (1.0, 0.0), expert, 4)
     assert start.nats == pytest.approx(max(brute))
+
+
+def test_a_start_settles_the_matter_whichever_machine_it_is() -> None:
+    there, back = np.array([35.0, 6.0, 7.0, 0.1]), np.array([3.0, 8.0, 9.0, 90.0])
+    assert (0.9 * there + 0.1 * back).argmax() == 0  # which the second machine would hardly show
+    assert settling(there, back, 0.9).argmax() == 2  # the most of those that settle it
+    little = np.array([0.1, 0.3, 0.2, 0.0])
+    np.testing.assert_allclose(settling(little, 2 * little, 0.5), 1.5 * little, rtol=1e-5)
 
 
 def test_infinite_information_stays_finite() -> None:

@@ -13,6 +13,7 @@ from runs import small
 from whence.cli import run as whence_command
 from whence.cli.sweeps import carrying, cells, page, plan
 from whence.errors import FormatError, WhenceError
+from whence.runs import units
 
 PLAN = """
 format = "whence/sweep/1"
@@ -81,6 +82,11 @@ def test_a_sweep_that_is_killed_twice_does_nothing_twice(
         with pytest.raises(SystemExit):
             whence_command(said)
         assert not (folder / page.TABLE).exists()
+    assert whence_command(["status", str(folder)]) == 0
+    shown = capsys.readouterr().out
+    assert "stopped; go on with the same whence sweep" in shown
+    assert "4 of 8 inferences done, 0 failed" in shown
+    assert f"{units.me()}: 4 inferences" in shown
     assert whence_command([*said, "--json"]) == 0
     made = [name for name in done if name != "killed"]
     assert len(made) == len(set(made)) == 8
@@ -95,6 +101,10 @@ def test_a_sweep_that_is_killed_twice_does_nothing_twice(
     assert shown.count("<figure") == 8
     assert whence_command(said) == 0
     assert len([name for name in done if name != "killed"]) == 8
+    capsys.readouterr()
+    assert whence_command(["status", str(folder), "--json"]) == 0
+    stands = json.loads(capsys.readouterr().out)
+    assert (stands["status"], stands["done"], stands["under_way"]) == ("finished", 8, [])
 
 
 def test_an_inference_goes_on_where_it_was_killed(file: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from support.conformance import (
     Builder,
     Problem,
     deterministic_world,
+    endless_problem,
     problems,
     table_world,
     walks,
@@ -24,6 +25,7 @@ from whence import Demonstrations, Expert, LabeledMDP, Posterior, RewardMachine
 from whence.likelihood import posterior as posterior_module
 from whence.likelihood import reference
 from whence.likelihood.evidence import compile_evidence
+from whence.model.prior import Prior
 
 LEVELS = (-1.0, 0.0, 0.5, 1.0, 2.0)
 
@@ -98,6 +100,12 @@ def _agree(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         assert sum(taken) >= 30 if kind.endswith("any") else all(taken), name
 
 
+@pytest.mark.parametrize("seed", [161, 207])
+def test_ties_between_large_values_are_counted(make: Make, seed: int) -> None:
+    """Rounding comes back 1 / (1 - discount) times: it must not tell equal values apart."""
+    assert _check(make, endless_problem(seed))
+
+
 def _machines(rng: np.random.Generator, mdp: LabeledMDP, n: int, count: int) -> tuple[Any, Any]:
     chosen = [random_machine(rng, mdp.alphabet, n) for _ in range(count)]
     return np.array([m.transitions for m in chosen]), np.array([m.rewards for m in chosen])
@@ -142,6 +150,23 @@ def test_numbers_depend_on_the_machine_alone(
     assert together == scored(several, slice(None))
     assert together == scored(one, slice(None, None, -1))[::-1]
     assert together == [value for i in range(37) for value in scored(one, slice(i, i + 1))]
+
+
+def test_numbers_do_not_depend_on_who_is_done_first(make: Make) -> None:
+    """Of many machines, several are often done at once and wait for each other to be read."""
+    world = whence.worlds.coffee()
+    posterior = make(world.mdp, world.demonstrations(1), expert=Expert(40.0, 0.5))
+    if posterior is None:
+        return
+    tables = Prior().sample(np.random.default_rng(3), 3, len(posterior.alphabet), (0.0, 1.0), 120)
+
+    def scored(chosen: slice) -> list[float]:
+        parts = tables[0][chosen], tables[1][chosen]
+        return list(map(float, posterior.log_likelihood(*parts, remember=False)))
+
+    together = scored(slice(None))
+    assert together == scored(slice(None, None, -1))[::-1]
+    assert together == [value for i in range(120) for value in scored(slice(i, i + 1))]
 
 
 @pytest.mark.parametrize("deterministic", [False, True])

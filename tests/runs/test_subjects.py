@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,15 +13,18 @@ import pytest
 import whence
 from runs import small
 from whence import AlphaPrior, Demonstrations, Expert, LapsePrior, Posterior, RewardMachine
-from whence.analysis.mixture import filled, parted
-from whence.analysis.subjects import BY_SUBJECT, SHARED, Weights, weighed
+from whence.analysis.mixture import filled, helpful, parted
+from whence.analysis.subjects import BY_SUBJECT, SHARED, Weights, expert_of, weighed
 from whence.cli import run as main
 from whence.errors import ArgumentError
 from whence.likelihood.integrating import Integrated
-from whence.likelihood.subjects import FINE, log_prior_of, profile, shown
+from whence.likelihood.subjects import FINE, log_alphas, profile, shown
 from whence.report import render
 from whence.report.study import Study
+from whence.runs import searching
+from whence.runs.events import Event
 from whence.runs.posterior_document import groups_document
+from whence.search.settings import Tempering
 
 TASKS = [
     RewardMachine.from_arrows(arrows, alphabet=("a", "b"))
@@ -82,6 +86,19 @@ def test_the_evidence_of_groups_is_a_mean_over_machines_contexts_and_ways() -> N
     assert np.allclose(found.together, found.together.T)
 
 
+def test_where_machines_are_many_those_are_combined_that_help_most() -> None:
+    rng = np.random.default_rng(6)
+    scores = rng.normal(size=(1, 6, 30)) - 40
+    scores[0, :3, 7] += 30  # each of two machines explains half of the subjects
+    scores[0, 3:, 19] += 30
+    nothing, prior = np.zeros(1), np.full(30, -math.log(30))
+    assert {7, 19} <= set(helpful(scores, nothing, prior, 2, 60).tolist())
+    few, every = (parted(scores, nothing, prior, 2, most) for most in (60, 20_000))
+    assert few.log_evidence == pytest.approx(every.log_evidence, abs=1e-3)
+    assert few.groups.tolist() == every.groups.tolist() == [0, 0, 0, 1, 1, 1]
+    assert few.machines.tolist() == [7, 19]
+
+
 @pytest.mark.parametrize("kind", ["boltzmann", "soft"])
 @pytest.mark.parametrize("lapse", [LapsePrior(1, 19), 0.1])
 def test_integrals_over_a_subjects_expert_are_those_of_the_quadrature(
@@ -101,7 +118,9 @@ def test_integrals_over_a_subjects_expert_are_those_of_the_quadrature(
         for nodes, error in ((FINE, 4e-3), (((30, 24), (40, 30), (80, 60)), 2e-4)):
             monkeypatch.setattr("whence.likelihood.subjects.FINE", nodes)
             found = profile(seen[s], prior, lapse)
-            total = np.logaddexp.reduce(found.by_alpha + log_prior_of(prior, found.log_alpha))
+            assert found.log_integrals([prior], [lapse])[0] == pytest.approx(exact, abs=error)
+            sums = found.by_alpha(lapse) + log_alphas([prior], found.log_alpha)[0]
+            total = np.logaddexp.reduce(sums)
             assert total == pytest.approx(exact[0], abs=error)
         at = seen[s].log_likelihood(np.array([7.0]), np.array([0.05]))[0, 0]
         known = posterior.of_expert(Expert(7.0, 0.9, 0.05, kind)).finest(TASKS[0])
@@ -246,6 +265,59 @@ def test_a_run_that_is_read_again_has_the_same_groups_without_a_search(
     assert again is not None
     assert again.log_evidence == run.groups.log_evidence
     assert again.subjects == run.groups.subjects
+
+
+def _broken(event: Event) -> None:
+    if event.step >= 20:
+        raise KeyboardInterrupt
+
+
+def test_a_broken_run_has_the_groups_of_an_unbroken_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "EVENT_SECONDS", 0.0)
+    demos = watched([0, 1, 1], [4.0, 9.0, 20.0])
+    quick = Tempering(ladders=2, rungs=3, warm_up=10, steps=40, until_agreed=False, finder=False)
+    asked: dict[str, Any] = {
+        "states": 2, "settings": quick, "discount": 0.9, "experts": "by-subject", "tasks": (1, 2),
+    }  # fmt: skip
+    whole = whence.infer(small.world(), demos, threads=1, **asked).groups
+    with pytest.raises(KeyboardInterrupt):
+        whence.infer(
+            small.world(), demos, threads=2, folder=tmp_path / "run", checkpoint=0.0,
+            on_event=_broken, **asked,
+        )  # fmt: skip
+    resumed = whence.resume(tmp_path / "run", threads=2).groups
+    assert whole is not None
+    assert resumed is not None
+    assert resumed.log_evidence == whole.log_evidence
+    assert resumed.subjects == whole.subjects
+    assert resumed.machines == whole.machines
+
+
+def test_intervals_of_subjects_drawn_from_the_model_cover_as_often_as_they_say() -> None:
+    rng, count = np.random.default_rng(11), 60
+    alphas = np.exp(AlphaPrior(6, 0.5).sample(rng, count))
+    lapses = LapsePrior(1, 19).sample(rng, count)
+    episodes = []
+    for s in range(count):
+        expert = Expert(float(alphas[s]), 0.9, float(lapses[s]))
+        own = whence.simulate(small.world(), TASKS[0], expert, episodes=4, length=20, seed=s)
+        episodes += list(own)
+    pairs = [(small.world(), Demonstrations.from_episodes(episodes))]
+    who, every = [np.repeat(np.arange(count), 4)], np.arange(count)
+    covered = {}
+    for experts in (BY_SUBJECT, SHARED):
+        found = weighed(
+            pairs, TASKS[:1], np.zeros(1), [0.9], AlphaPrior(), LapsePrior(), who, experts
+        )
+        told = [expert_of(found, every, s) for s in range(count)]
+        covered[experts] = (
+            sum(a.low <= x <= a.high for (a, _), x in zip(told, alphas, strict=True)),
+            sum(b.low <= x <= b.high for (_, b), x in zip(told, lapses, strict=True)),
+        )
+    assert min(covered[BY_SUBJECT]) >= 52  # of 60 at 95%: fewer with a chance of 1%
+    assert max(covered[SHARED]) < 30  # one expert for all would be noticed
 
 
 def test_subjects_that_share_an_expert_have_one_alpha() -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import whence
 from runs import small
 from whence.runs import times, watching
-from whence.runs.display import Pace, line
+from whence.runs.display import Pace, line, picture
 from whence.search.agreeing import due, next_look
 
 
@@ -40,6 +42,37 @@ def test_the_time_is_that_to_the_next_look_and_never_beyond_the_limit() -> None:
     pace.see(_told(300, 3.0, look=400, most_seconds=3.5))
     assert pace.left == pytest.approx(0.5)
     assert "at most" in pace.text
+
+
+def test_the_pace_of_workers_is_known_between_two_units() -> None:
+    pace = Pace()
+    for second in range(31):
+        done = {"a:1": {"units": 1, "steps": 1, "steps_per_second": 1.0}}
+        pace.see(_told(100 * (second // 10), float(second), workers=done))
+        assert second < 10 or pace.rate is not None
+    assert pace.left == pytest.approx(700 / 10, rel=0.1)
+
+
+def test_each_worker_is_shown_with_its_rate() -> None:
+    done = {
+        f"node:{n}": {"units": n, "steps": 50 * n, "steps_per_second": 10.0 * n}
+        for n in range(1, 4)
+    }
+    text = _shown(_told(100, 10.0, workers=done, bytes_sent=5000, bytes_received=1000))
+    assert "3 workers, 10 to 30 steps/s each, 6 units done" in text
+    assert "node:2: 20 steps/s, 2 units" in text
+    assert "1.0 kB a unit" in text
+    many = {f"node:{n}": {"units": 1, "steps": 1, "steps_per_second": 1.0 * n} for n in range(99)}
+    text = _shown(_told(100, 10.0, workers=many, mended=["worker node:7 is gone"]))
+    assert "node:98: 98 steps/s" in text
+    assert "node:50" not in text
+    assert "1, the last: worker node:7 is gone" in text
+
+
+def _shown(document: dict[str, Any]) -> str:
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(picture(document, None, Pace()))
+    return console.export_text()
 
 
 def test_nothing_is_left_once_the_search_is_over() -> None:

@@ -119,6 +119,8 @@ def test_a_move_leaves_the_target_as_it_is(space: str, move: str) -> None:
         ("two states", "copy_row"),
         ("three states", "regroup"),
         ("one to three states", "resize"),
+        ("one or two states", "insert"),
+        ("two states", "either"),
     ],
 )
 def test_without_its_ratio_it_does_not(space: str, move: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import pytest
 
 from support.studio import Served, served
 from whence.runs import lock
+from whence.studio.worker import Infer, Worker
 
 ROOMS = """slip: 0.1
 labels: c o *
@@ -78,3 +80,19 @@ def test_a_run_is_given_up_for_a_later_one_and_goes_on_after_a_kill(world: Path)
             "settings": {"most": 99, "rewards": [0, 1], "minutes": 1, "auto": True},
         }
         assert studio.ask("api/project/rooms/infer", bad)[0] == 422
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_walk_that_was_over_says_what_is_not_wanted(world: Path, ended: bool) -> None:
+    demos = world.parent / "demos.jsonl"
+    demos.write_text(json.dumps(DEMO | ({"ended": True} if ended else {})) + "\n")
+    heard = io.BytesIO()
+    worker = Worker(heard)
+    worker.do(
+        Infer(world=str(world), demos=str(demos), run=str(world.parent / "run"), least=1, most=1,
+              rewards=(0.0, 1.0), minutes=1)
+    )  # fmt: skip
+    said = [json.loads(line) for line in heard.getvalue().splitlines()]
+    assert said[-1]["said"] == "idle"
+    assert worker.run is not None
+    assert worker.run.job.endings == ("task" if ended else "ignore")

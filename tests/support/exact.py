@@ -13,7 +13,7 @@ import mpmath
 from whence import Demonstrations, Expert, LabeledMDP, RewardMachine
 
 DIGITS = 60
-TIE, RESOLUTION = mpmath.mpf("1e-9"), mpmath.mpf("1e-13")  # what counts as equally good
+TIE, RESOLUTION = mpmath.mpf("1e-9"), mpmath.mpf("1e-10")  # what counts as equally good
 
 
 class Product:

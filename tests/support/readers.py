@@ -38,7 +38,9 @@ from whence.io import (
     demos_excel,
     demos_jsonl,
     demos_npz,
+    guessing,
     machine_json,
+    rough,
     tables,
     world_json,
     world_npz,
@@ -124,6 +126,19 @@ def positions_reader(data: bytes) -> bool:
     said: dict[str | int, str | None] | None = None if found.labels is not None else {}
     found.check(LabeledMDP.from_demonstrations(found, labels=said))
     return _same_again(found, demos_jsonl.dumps, _demos_jsonl)
+
+
+def log_reader(data: bytes) -> bool:
+    """A table alone, its columns guessed; repaired, where every problem has a repair."""
+    guess = guessing.guessed(demos_csv.read(data, "d.csv"), {})
+    found = rough.examined(guess)
+    hopeless = any(not each.repair for each in found.problems)
+    table = found.repaired if found.problems and not hopeless else found.plain
+    gaps = "ignore" if found.times else "error"
+    names = tables.ColumnNames(**guess.names)
+    demos = tables.demonstrations(table, names, numbers=False, gaps=gaps)
+    LabeledMDP.from_demonstrations(demos)
+    return True
 
 
 def excel_reader(data: bytes) -> bool:
@@ -337,6 +352,7 @@ READERS: dict[str, Callable[[bytes], bool]] = {
     "demos-npz": demos_npz_reader,
     "demos-arrays": demos_arrays_reader,
     "demos-csv": demos_csv_reader,
+    "demos-log": log_reader,
     "demos-positions": positions_reader,
     "demos-excel": excel_reader,
     "numbers": numbers_reader,

@@ -19,6 +19,8 @@ from whence.model.product import product, restricted
 LENGTH = 100
 MOST_PLACES = 500_000  # world states times actions times pairs of machine states that are compared
 LEAST = -700.0  # a smaller log probability counts as this, so that information stays finite
+ENOUGH = 5.0  # nats, 150 to 1: an episode that tells as much has settled it
+SLIGHTLY = 1e-6  # how much the rest counts, between states that settle it alike
 NOTHING_TOLD, LITTLE_TOLD = 1e-3, 1.0  # nats below which an episode tells nothing, and little
 
 
@@ -75,9 +77,9 @@ def best_start(
 ) -> Start:
     """Return the state from which an episode tells two machines apart best.
 
-    Each machine may be the actual one: both ways count by the machines' weights. Of equally
-    good states the first is chosen; every state of every world is a candidate, unless there are
-    too many: see `Starts`.
+    Each machine may be the actual one: both ways count by the machines' weights, as far as
+    `settling` says. Of equally good states the first is chosen; every state of every world is a
+    candidate, unless there are too many: see `Starts`.
     """
     return Starts(worlds, expert, length).best(machines, weights)
 
@@ -108,11 +110,13 @@ class Starts:
             one, other = (self._acting(mdp, machine, kept) for machine in machines)
             there, _ = told_everywhere(part, one, other, self.length)
             back, _ = told_everywhere(part, other, one, self.length)
-            nats = share * there[0] + (1 - share) * back[0]
-            best = int(nats[: len(kept)].argmax())
+            settles = settling(there[0], back[0], share)[: len(kept)]
+            best = int(settles.argmax())
             state = int(kept[best])
-            found.append(Start(number, state, float(nats[best]), mdp.state_name(state)))
-        return max(found, key=lambda start: start.nats)
+            nats = share * there[0, best] + (1 - share) * back[0, best]
+            start = Start(number, state, float(nats), mdp.state_name(state))
+            found.append((float(settles[best]), start))
+        return max(found, key=lambda each: each[0])[1]
 
     def _part(self, number: int, most: int) -> tuple[Ints, LabeledMDP]:
         """Return the states of a world that are candidates, and the world with these alone."""
@@ -129,6 +133,21 @@ class Starts:
         if len(kept) == mdp.n_states:
             return acting
         return Acting(acting.transitions, np.pad(acting.log_p, ((0, 0), (0, 1), (0, 0))))
+
+
+def settling(there: Floats, back: Floats, share: float) -> Floats:
+    """Return float64[...]: how far episodes are expected to settle which of two machines it is.
+
+    What one machine's expert tells counts up to where it settles the matter. Else a start would
+    do from which the likelier one shows itself many times over, and the other hardly at all.
+
+    Args:
+        there: nats that the first machine's expert tells from some states.
+        back: those of the second's.
+        share: how likely the first is.
+    """
+    capped = share * np.minimum(there, ENOUGH) + (1 - share) * np.minimum(back, ENOUGH)
+    return np.asarray(capped + SLIGHTLY * (share * there + (1 - share) * back))
 
 
 class Acting(NamedTuple):
@@ -164,7 +183,8 @@ def told_everywhere(
     gained = (chance * gap).sum(axis=2)
     together = product(mdp, RewardMachine(mdp.alphabet, targets, np.zeros(targets.shape)))
     total = np.zeros(gained.shape)
+    paid = np.zeros((len(places), mdp.n_states * mdp.n_actions))
     for _ in range(length):
-        worth = np.where(mdp.available, together.backup(total, 1.0), 0.0)
-        total = gained + (chance * worth).sum(axis=2)
+        worth = together.discounted(total, 1.0, paid)  # 0 for actions that are not there
+        total = gained + np.einsum("jsa,jsa->js", chance, worth)
     return total, targets

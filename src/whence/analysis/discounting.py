@@ -21,7 +21,8 @@ from whence.search.machines import Machines
 from whence.search.problem import Problem
 from whence.search.unknowns import DISCOUNTS, Experts
 
-CLEARLY = 10.0  # nats
+CLEARLY = 10.0  # nats that the same machine does better
+OTHERWISE = 5.0  # nats that another machine does better, both as good as they get
 ALPHAS = (0.1, 10_000.0)
 ALPHAS_TRIED = 61
 LOOKED_AT = 3_000  # machines at other discounts, about
@@ -56,7 +57,7 @@ def doubts_of_discount(
             f"{_CURE}"
         ]
     other, gain = better_elsewhere(posterior, machine, problem)
-    if gain > CLEARLY:
+    if gain > OTHERWISE:
         return [
             f"the discount was taken to be {assumed:g}, but with {other:g} another machine "
             f"explains the demonstrations {gain:,.0f} nats better: {_CURE}"
@@ -102,16 +103,36 @@ def better_elsewhere(
         return assumed, 0.0
     grid = tuple(sorted({assumed, *DISCOUNTS}))
     here = Finder(_at_discounts(posterior, problem, (assumed,)).target())
-    own = _fitted(Scorer(here.target), _of_space(here, machine), posterior)
+    own = float(_fitted(Scorer(here.target), _of_space(here, machine), posterior).score[0])
     finder = Finder(_at_discounts(posterior, problem, grid).target())
     rng, found = np.random.default_rng(0), finder.init()
     other, gain = assumed, 0.0
-    while gain <= CLEARLY and not found.over and found.scored < most:
+    while gain <= OTHERWISE and not found.over and found.scored < most:
         found = finder.step(rng, found)
-        if found.beam.score.size:
-            other = grid[int(found.beam.experts.discount[0])]
-            gain = float(found.beam.score[0] - own.score[0])
-    return other, 0.0 if other == assumed else gain
+        other, gain = _gained(found.beam, machine, own, grid, posterior)
+    return other, gain
+
+
+def _gained(
+    beam: Scored, machine: RewardMachine, own: float, grid: tuple[float, ...], posterior: Posterior
+) -> tuple[float, float]:
+    """Return the discount at which a machine of the beam does best, and what that gains.
+
+    It gains nothing where the assumed discount does best, or the machine is the same.
+    """
+    assumed = posterior.expert.discount
+    discounts = np.array(grid)[beam.experts.discount]
+    here = np.append(beam.score[discounts == assumed], own).max()
+    if not beam.score.size or not beam.score[0] > here or discounts[0] == assumed:
+        return assumed, 0.0
+    n = int(beam.machines.n_states[0])
+    levels = np.array(posterior.levels)
+    best = RewardMachine(
+        posterior.alphabet, beam.machines.transitions[0, :n], levels[beam.machines.paid[0, :n]]
+    )
+    if all(machine.same_in(best, mdp) for mdp, _ in posterior.worlds):
+        return assumed, 0.0
+    return float(discounts[0]), float(beam.score[0] - here)
 
 
 def _at_discounts(posterior: Posterior, problem: Problem, discounts: tuple[float, ...]) -> Problem:

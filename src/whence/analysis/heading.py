@@ -30,7 +30,7 @@ from whence.model.product import with_blank
 HALF = 0.5  # of a step's delay: what gains less is not gone for
 USUAL = 0.5  # a harmful outcome of an action that is less likely is an accident
 WORTH = 1e-9  # times the largest reward: where less can be had, nothing is wanted
-DENSE = 700  # places up to which all visits are solved for at once
+DENSE = 150  # places up to which all visits are solved for at once
 FAINT, LEFT = 1e-7, 1e-4  # mass that is let go: of one place, and of all
 MOST_ACTIVE, MOST_STEPS = 4096, 5_000  # places that are followed together, and how long
 ROOM = 20_000_000  # values that are held at the same time

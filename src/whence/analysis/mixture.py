@@ -9,7 +9,8 @@ are as likely, and
                mean over ways to fill K groups of the product over s of exp A[c, s, M_group(s)]
 
 The sum over the ways goes subject by subject, by which groups have somebody so far. It is exact;
-the sum over machines is over those listed, and for K > 1 over those of them that help most.
+the sum over machines is over those listed, and for K > 1 over those of them that help most, in the
+context that explains most.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from whence._arrays import Floats, Ints
 
 MOST_TUPLES = 20_000
 LEAST, SMALLEST = -1e300, 1e-300  # stand for what is impossible
-LEAST_CONTEXT = 25.0  # nats below the best that a context may be
+FAR = 1e6  # nats that nothing is worth
+LEAST_TUPLE = 30.0  # nats below the best that machines may be, in the best context
+LEAST_CONTEXT = 15.0  # nats below the best that a context may be
 TOP = 400  # contexts and machines that stand for all of them, where groups are told
 
 
@@ -67,11 +70,14 @@ def parted(
     subjects = scores.shape[1]
     listed = helpful(scores, log_context, log_prior, groups, most)
     tuples, ways = _tuples(len(listed), groups)
-    weights = np.empty((len(kept), len(tuples)))
+    weights = np.full((len(kept), len(tuples)), -np.inf)
     prior = log_prior[listed][tuples].sum(axis=1) + ways - _log_ways(subjects, groups)
+    near = np.arange(len(tuples))
     for row, c in enumerate(kept.tolist()):
-        own = scores[c][:, listed][:, tuples]
-        weights[row] = log_context[c] + prior + filled(own)
+        own = scores[c][:, listed][:, tuples[near]]
+        weights[row, near] = log_context[c] + prior[near] + filled(own)
+        if not row:
+            near = np.flatnonzero(weights[0] >= weights[0].max() - LEAST_TUPLE)
     total = float(np.logaddexp.reduce(weights, axis=None))
     return _told(scores, kept, listed[tuples], weights - total, total)
 
@@ -106,18 +112,16 @@ def helpful(
 ) -> Ints:
     """Return the places of machines that explain most beside those that explain most already."""
     best = int(np.argmax(scores.max(axis=2).sum(axis=1) + log_context))
-    own = scores[best]
+    own = np.maximum(scores[best], LEAST)
     size = own.shape[1]
     most = size
     while math.comb(most + groups - 1, groups) > combinations:
         most = min(most - 1, int(most * 0.9))
     if most >= size:
         return np.arange(size)
-    base, chosen = np.full(own.shape[0], -np.inf), []
+    base, chosen = np.maximum(own, np.median(own) - FAR).min(axis=1), []
     for _ in range(groups):
-        gain = log_prior + np.maximum(own - base[:, None], 0.0).sum(axis=1)
-        if np.isneginf(base).all():
-            gain = log_prior + own.sum(axis=0)
+        gain = log_prior + np.maximum(own - base[:, None], 0.0).sum(axis=0)
         order = np.argsort(-gain, kind="stable")
         chosen.append(order)
         base = np.maximum(base, own[:, order[0]])
@@ -128,9 +132,10 @@ def helpful(
 
 
 def _contexts(scores: Floats, log_context: Floats) -> Ints:
-    """Return the contexts that can matter, whatever the machines."""
+    """Return the contexts that can matter, whatever the machines, the best one first."""
     bound = scores.max(axis=2).sum(axis=1) + log_context
-    return np.flatnonzero(bound >= bound.max() - LEAST_CONTEXT)
+    order = np.argsort(-bound, kind="stable")
+    return np.asarray(order[bound[order] >= bound.max() - LEAST_CONTEXT])
 
 
 def _tuples(machines: int, groups: int) -> tuple[Ints, Floats]:

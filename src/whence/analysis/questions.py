@@ -10,12 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Floats, Ints, frozen_own
+from whence.analysis.apart import told_apart
 from whence.analysis.design import LENGTH, Start, Starts
 from whence.analysis.sample import PosteriorSample
 from whence.errors import ArgumentError
-from whence.model.equivalence import difference_in
 from whence.model.expert import Expert
-from whence.model.product import restricted
 
 SURE = 0.95  # an outcome with this probability is settled
 HEAVY = 0.999  # the share of the mass whose machines are asked
@@ -134,8 +133,7 @@ def differences(sample: PosteriorSample, k: int = 5) -> tuple[Difference, ...]:
     for first, second in combinations(range(len(machines)), 2):
         told = []
         for world, mdp in enumerate(sample.worlds):
-            one, other = restricted(machines[first], mdp), restricted(machines[second], mdp)
-            labels = difference_in(one, other, mdp)
+            labels = told_apart(machines[first], machines[second], mdp)
             if labels is not None:
                 told.append(Difference(first, second, labels, world))
         found.append(min(told, key=lambda difference: len(difference.labels)))

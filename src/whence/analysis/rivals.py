@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from whence._arrays import Floats
+from whence._arrays import Bools, Floats
 from whence.analysis.claims import Stated
 from whence.analysis.facts import Answer, Fact
 from whence.analysis.plans import Plans
@@ -25,6 +25,7 @@ from whence.model.machine import RewardMachine
 
 HARDLY = 1.0  # nats: what speaks less for a statement hardly does
 MOST_RIVALS = 3  # plans that deny a statement, and are asked whether the steps tell
+FAINT = 0.01  # of the sample: what is less probable is no rival, however well it explains
 LARGEST = 100_000  # states of a product up to which rivals are made up
 BARELY = "was hardly put to the test"
 
@@ -60,9 +61,9 @@ def not_shown(
     """Return which statements rest on the prior alone, by number, and say so.
 
     These are the ones that a rival denies while the demonstrations speak for the heaviest plan
-    that they hold for by less than a nat. Rivals are the heaviest plans that a statement does not
-    hold for, and, since a sample may have missed them, machines that ask for one label more before
-    all else.
+    that they hold for by less than a nat. Rivals are the heaviest plans of at least 1% that a
+    statement does not hold for, and, since a sample may have missed them, machines that ask for
+    one label more before all else. Of routes only the most special is said not to be shown.
 
     Args:
         answer: what was stated.
@@ -75,19 +76,22 @@ def not_shown(
         return frozenset(), ()
     plans = answer.weighed.plans
     asked = _Asked(plans, pairs, expert, told)
+    likely = answer.weighed.weight >= FAINT
     gated = _gated(answer, most)
     extra = None if gated is None else _Asked(gated, pairs, expert, told)
-    found, facts = set(), {}
+    found: set[int] = set()
+    facts: dict[str, Untold] = {}
     for number, each in enumerate(answer.every):
         at = int(np.flatnonzero(each.holds)[0])
         own = asked.likely(at)
-        rival = asked.rival(each, own, MOST_RIVALS)
+        rival = asked.rival(each, own, likely)
         if rival is None and extra is not None and each.claim.kind == "route":
-            rival = extra.rival(each, own, len(extra.plans))
+            rival = extra.rival(each, own)
         if rival is not None:
             found.add(number)
             untold = _untold(each, plans, at, rival)
-            facts[untold.fact.text] = untold
+            kind = each.claim.kind  # of routes the first is the most special: it says enough
+            facts.setdefault(kind if kind == "route" else untold.fact.text, untold)
     return frozenset(found), tuple(facts.values())
 
 
@@ -114,10 +118,14 @@ class _Asked:
             self._known[at] = found
         return self._known[at]
 
-    def rival(self, stated: Stated, own: Floats, most: int) -> _Rival | None:
-        """Return a plan that denies a statement and explains as much, or None."""
-        denied = np.flatnonzero(~stated.claim.test(self.plans))[:most]
-        for at in denied.tolist():
+    def rival(self, stated: Stated, own: Floats, likely: Bools | None = None) -> _Rival | None:
+        """Return a plan that denies a statement and explains as much, or None.
+
+        Of a sample the heaviest that are `likely`, bool[P], are asked, of others all.
+        """
+        denied = ~stated.claim.test(self.plans)
+        asked = np.flatnonzero(denied if likely is None else denied & likely)
+        for at in asked[: len(asked) if likely is None else MOST_RIVALS].tolist():
             other = self.likely(at)
             if _gained(own, other) < HARDLY:
                 return _Rival(self.plans.courses[at], self.plans.machines[at], same(own, other))

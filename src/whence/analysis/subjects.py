@@ -2,8 +2,9 @@
 
 Where experts differ by subject, log alpha of each is logistic around a centre with a spread that
 they share: the centre has the prior of alpha, and the spread is one of a few, all as likely. The
-lapse of each has the prior of lapses. Where they share an expert, its alpha and lapse are summed
-over a grid. Discounts are shared.
+lapse of each has a beta distribution whose mean they share, with the prior of lapses, and whose
+strength is one of a few. Where they share an expert, its alpha and lapse are summed over a grid.
+Discounts are shared.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.analysis.mixture import MOST_TUPLES, Parted, parted
+from whence.analysis.mixture import LEAST_CONTEXT, MOST_TUPLES, Parted, parted
 from whence.likelihood.subjects import (
+    LOGITS,
     Alpha,
     Lapse,
     Pairs,
     Profile,
     bounds_of,
-    log_prior_of,
+    log_alphas,
+    log_lapses,
     profile,
     shown,
 )
@@ -35,9 +38,11 @@ from whence.search.diagnostics import Summary
 SHARED, BY_SUBJECT = "shared", "by-subject"
 EXPERTS = (SHARED, BY_SUBJECT)
 SPREADS = (0.25, 0.5, 1.0, 2.0)  # of log alpha, between subjects
-CENTRES = 41
+CENTRES = 31
+STRENGTHS = (4.0, 30.0, 200.0)  # of the lapses' distribution: as if so many actions were seen
+MEANS = 12  # of lapses, by their logits
 FAR = 9.0  # nats of density below the largest at which centres end
-TOLD = 5  # machines of a group that stand for all, where experts are told
+TOLD = 9.0  # nats below the likeliest up to which machines count, where experts are told
 
 
 class Context(NamedTuple):
@@ -124,9 +129,7 @@ def weighed(
             seen = shown(worlds, machine, discount, subject, count, soft)
             row.append([profile(each, alpha, lapse) for each in seen])
     if experts == BY_SUBJECT or not isinstance(alpha, AlphaPrior):
-        contexts = _hyper(alpha, lapse, len(discounts))
-        scores = np.stack([_integrals(profiles[c.discount], c.alpha) for c in contexts])
-        return Weights(tuple(machines), contexts, scores, log_prior, profiles)
+        return _by_subject(tuple(machines), log_prior, profiles, alpha, lapse)
     contexts = _common(profiles, alpha, lapse)
     scores = np.zeros((len(contexts), count, len(machines)))
     for x, own in _by_discount(contexts):
@@ -146,44 +149,74 @@ def _by_discount(contexts: Sequence[Context]) -> list[tuple[int, Ints]]:
     return [(x, np.flatnonzero(number == x)) for x in np.unique(number).tolist()]
 
 
-def _integrals(row: list[list[Profile]], alpha: Alpha) -> Floats:
-    """Return float64[S, J], likelihoods integrated over each subject's alpha, their logs."""
-    nodes = np.array([[own.log_alpha for own in each] for each in row])
-    sums = np.array([[own.by_alpha for own in each] for each in row])
-    return np.asarray(np.logaddexp.reduce(sums + log_prior_of(alpha, nodes), axis=2).T)
+def _by_subject(
+    machines: tuple[RewardMachine, ...],
+    log_prior: Floats,
+    profiles: list[list[list[Profile]]],
+    alpha: Alpha,
+    lapse: Lapse,
+) -> Weights:
+    """Return weights under all that subjects may share of their experts, where it can matter."""
+    (alphas, of_alpha), (lapses, of_lapse) = _centres(alpha), _means(lapse)
+    log_context = of_alpha[:, None] + of_lapse - math.log(len(profiles))
+    best = np.array([
+        sum(own.log_integrals(alphas, lapses) for own in _best_of_each(row, alpha, lapse))
+        for row in profiles
+    ]) + log_context  # fmt: skip
+    kept = np.argwhere(best >= best.max() - LEAST_CONTEXT)
+    scores = np.empty((len(kept), len(profiles[0][0]), len(machines)))
+    for d, row in enumerate(profiles):
+        own = kept[:, 0] == d
+        x, y = kept[own, 1], kept[own, 2]
+        for j, each in enumerate(row if len(x) else ()):
+            for s, shown_by in enumerate(each):
+                scores[own, s, j] = shown_by.log_integrals(alphas, lapses)[x, y]
+    contexts = tuple(
+        Context(d, alphas[x], lapses[y], float(log_context[x, y])) for d, x, y in kept.tolist()
+    )
+    return Weights(machines, contexts, scores, log_prior, profiles)
 
 
-def _hyper(alpha: Alpha, lapse: Lapse, discounts: int) -> tuple[Context, ...]:
-    """Return contexts: a centre and a spread of alpha for all subjects, and a discount."""
+def _centres(alpha: Alpha) -> tuple[Sequence[Alpha], Floats]:
+    """Return what subjects may share of their alphas, and the log prior of each."""
     if not isinstance(alpha, AlphaPrior):
-        each = -math.log(discounts)
-        return tuple(Context(number, alpha, lapse, each) for number in range(discounts))
+        return (alpha,), np.zeros(1)
     low, high = alpha.bounds
     fine = np.linspace(low, high, 2_001)
     density = alpha.log_density(fine)
     near = fine[density >= density.max() - FAR]
     centres = np.linspace(near[0], near[-1], CENTRES)
     weight = alpha.log_density(centres)
-    weight -= np.logaddexp.reduce(weight) + math.log(len(SPREADS) * discounts)
-    return tuple(
-        Context(number, replace(alpha, centre=float(np.exp(centre)), spread=spread), lapse,
-                float(log))
-        for number in range(discounts)
-        for spread in SPREADS
-        for centre, log in zip(centres, weight, strict=True)
-    )  # fmt: skip
+    weight -= np.logaddexp.reduce(weight) + math.log(len(SPREADS))
+    found = [replace(alpha, centre=c, spread=s) for s in SPREADS for c in np.exp(centres).tolist()]
+    return found, np.tile(weight, len(SPREADS))
+
+
+def _means(lapse: Lapse) -> tuple[Sequence[Lapse], Floats]:
+    """Return what subjects may share of their lapses, and the log prior of each."""
+    if not isinstance(lapse, LapsePrior):
+        return (lapse,), np.zeros(1)
+    fine = np.linspace(*LOGITS, 2_001)
+    density = log_lapses([lapse], 1 / (1 + np.exp(-fine)))[0]
+    near = fine[density >= density.max() - FAR]
+    logits = np.linspace(near[0], near[-1] + 1.0, MEANS)
+    means = 1 / (1 + np.exp(-logits))
+    weight = log_lapses([lapse], means)[0]
+    weight -= np.logaddexp.reduce(weight) + math.log(len(STRENGTHS))
+    found = [LapsePrior(k * m, k * (1 - m)) for k in STRENGTHS for m in means.tolist()]
+    return found, np.tile(weight, len(STRENGTHS))
 
 
 def _common(
     profiles: list[list[list[Profile]]], alpha: AlphaPrior, lapse: Lapse
 ) -> tuple[Context, ...]:
     """Return contexts: one alpha and lapse for all subjects, where they can matter at all."""
-    best = [own for row in profiles for own in _best_of_each(row)]
-    means = [_moments(each.log_alpha, each.by_alpha) for each in best]
+    best = [own for row in profiles for own in _best_of_each(row, alpha, lapse)]
+    means = [_moments(each.log_alpha, each.by_alpha(lapse)) for each in best]
     low, high = _range(means)
     nodes = np.linspace(max(low, alpha.bounds[0]), min(high, alpha.bounds[1]), 48)
     width = math.log(nodes[1] - nodes[0])
-    shares, by_share = _lapses([_moments(_logit(p.lapse), p.by_lapse) for p in best], lapse)
+    shares, by_share = _lapses([_moments(_logit(p.lapse), p.by_lapse(alpha)) for p in best], lapse)
     of_alpha = alpha.log_density(nodes) - alpha.log_normaliser + width
     return tuple(
         Context(
@@ -195,9 +228,9 @@ def _common(
     )
 
 
-def _best_of_each(row: list[list[Profile]]) -> list[Profile]:
+def _best_of_each(row: list[list[Profile]], alpha: Alpha, lapse: Lapse) -> list[Profile]:
     """Return each subject's profile under the machine that suits it best."""
-    totals = np.array([[np.logaddexp.reduce(p.by_alpha) for p in each] for each in row])
+    totals = np.array([[p.log_integrals([alpha], [lapse])[0, 0] for p in each] for each in row])
     return [row[j][s] for s, j in enumerate(totals.argmax(axis=0).tolist())]
 
 
@@ -241,34 +274,33 @@ def expert_of(found: Weights, members: Ints, subject: int) -> tuple[Summary, Sum
     Means of alpha are geometric.
     """
     weight = found.of_group(members)
-    order = np.argsort(-np.logaddexp.reduce(weight, axis=0), kind="stable")[:TOLD]
-    parts: list[tuple[Floats, Floats]] = []
-    shares: list[tuple[Floats, Floats]] = []
-    for x, c in enumerate(found.contexts):
-        for j in order.tolist():
-            own = found.profiles[c.discount][j][subject]
-            at = weight[x, j]
-            if not isinstance(c.alpha, AlphaPrior):
-                parts.append((np.array([math.log(c.alpha)]), np.array([at])))
-                if not isinstance(c.lapse, LapsePrior):
-                    shares.append((np.array([c.lapse]), np.array([at])))
-                    continue
-            else:
-                prior = log_prior_of(c.alpha, own.log_alpha)
-                total = found.scores[x, subject, j]
-                parts.append((own.log_alpha, at - total + own.by_alpha + prior))
-            shares.append((own.lapse, at + own.by_lapse - np.logaddexp.reduce(own.by_lapse)))
-    logs, lapse = _summary(parts), _summary(shares)
-    return Summary(*(math.exp(value) for value in logs)), lapse
+    near = np.argwhere(weight >= weight.max() - TOLD)
+    shapes = {}
+    parts: list[tuple[Floats, Floats, Floats, Floats]] = []
+    for x, j in near.tolist():
+        c = found.contexts[x]
+        own = found.profiles[c.discount][j][subject]
+        log_weight = weight[x, j] - weight.max() - found.scores[x, subject, j]
+        if not isinstance(c.alpha, AlphaPrior) and not isinstance(c.lapse, LapsePrior):
+            once = np.exp(np.array([log_weight + found.scores[x, subject, j]]))
+            parts.append((np.array([math.log(c.alpha)]), once, np.array([c.lapse]), once))
+            continue
+        if (c.discount, j) not in shapes:
+            shapes[c.discount, j] = np.exp(own.table - own.table.max())
+        shape = shapes[c.discount, j]
+        of_alpha = np.exp(log_alphas([c.alpha], own.log_alpha)[0])
+        of_lapse = np.exp(log_lapses([c.lapse], own.lapse)[0] + log_weight + own.table.max())
+        by_alpha, by_lapse = of_alpha * (shape @ of_lapse), of_lapse * (of_alpha @ shape)
+        parts.append((own.log_alpha, by_alpha, own.lapse, by_lapse))
+    alphas, lapses = ([part[at : at + 2] for part in parts] for at in (0, 2))
+    return Summary(*(math.exp(value) for value in _summary(alphas))), _summary(lapses)
 
 
-def _summary(parts: list[tuple[Floats, Floats]]) -> Summary:
+def _summary(parts: Sequence[tuple[Floats, ...]]) -> Summary:
     """Return the mean and the 95% interval of weighted values, between nodes linearly."""
-    values = np.concatenate([each for each, _ in parts])
-    logs = np.concatenate([each for _, each in parts])
+    values, weight = (np.concatenate(each) for each in zip(*parts, strict=True))
     order = np.argsort(values, kind="stable")
-    values, weight = values[order], np.exp(logs[order] - logs.max())
-    weight /= weight.sum()
+    values, weight = values[order], weight[order] / weight.sum()
     middle = np.cumsum(weight) - weight / 2
     low, high = np.interp((0.025, 0.975), middle, values).tolist()
     return Summary(float(weight @ values), low, high)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from whence._arrays import Floats
+from whence.analysis.apart import told_apart
 from whence.analysis.design import NOTHING_TOLD, best_start
 from whence.analysis.facts import Fact, Route
 from whence.analysis.questions import OpenQuestion
@@ -15,11 +16,9 @@ from whence.analysis.sample import PosteriorSample
 from whence.analysis.wording import in_turn, listed, shown
 from whence.likelihood.steps import steps
 from whence.model.demos import Demonstrations
-from whence.model.equivalence import difference_in
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
-from whence.model.product import restricted
 
 SAME = 1e-9  # by how much the log probability of a step may differ
 MOST_STEPS = 500_000  # demonstrated steps up to which they are compared one by one
@@ -101,8 +100,7 @@ def _untold(sample: PosteriorSample, route: Route, other: RewardMachine) -> Fact
     told = [
         labels
         for mdp in sample.worlds
-        if (labels := difference_in(restricted(route.machine, mdp), restricted(other, mdp), mdp))
-        is not None
+        if (labels := told_apart(route.machine, other, mdp)) is not None
     ]
     labels = min(told, key=len)
     what = f"what {in_turn([names[label] for label in labels])} pays"

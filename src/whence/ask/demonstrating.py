@@ -1,10 +1,10 @@
 """Where a demonstration would tell most: a state to start from, and labels already read.
 
-Two machines that differ in their facts are told apart best from where the expected log Bayes
-factor of an episode is largest, which is computed exactly for all states and all that may have
-been read (`whence.analysis.design`). Of these few starts, each is judged over the whole sample:
-experts of all machines, by their weights, set out from there, and what an episode says about the
-facts is averaged.
+Two machines that differ in their facts are told apart best from where an episode settles the
+matter whichever of them it is, by the expected log Bayes factor, which is computed exactly for all
+states and all that may have been read (`whence.analysis.design`). Of these few starts, each is
+judged over the whole sample: experts of all machines, by their weights, set out from there, and
+what an episode says about the facts is averaged.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from whence._arrays import Floats, Ints
-from whence.analysis.design import Acting, told_everywhere
+from whence.analysis.design import Acting, settling, told_everywhere
 from whence.ask.belief import Belief
 from whence.ask.information import Aim, Estimate
 from whence.model.expert import BOLTZMANN, SOFT, Expert
@@ -149,7 +149,7 @@ def starts(known: Belief, number: int) -> list[Place]:
         share = known.weight[one] / (known.weight[one] + known.weight[other])
         there, targets = told_everywhere(mdp, pair[0], pair[1], LENGTH)
         back, _ = told_everywhere(mdp, pair[1], pair[0], LENGTH)
-        nats = share * there + (1 - share) * back
+        nats = settling(there, back, share)
         column = [known.sample.alphabet.index(symbol) for symbol in mdp.alphabet]
         for joint, history in _histories(targets):
             if nats[joint].max() >= nats[0].max() * (1 if joint == 0 else 1.2):

@@ -13,9 +13,9 @@ from whence.drawing import terminal, text
 from whence.model.expert import BOLTZMANN
 from whence.model.machine import number
 from whence.runs import folder
+from whence.runs.groups import Groups
 from whence.runs.posterior_document import facts_document, open_questions_document
 from whence.runs.result import Run
-from whence.runs.subjects import Groups
 from whence.runs.trust import checks, cure, rough
 from whence.search.diagnostics import Summary
 

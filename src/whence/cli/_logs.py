@@ -105,7 +105,8 @@ def _cure(problems: Sequence[Problem]) -> str:
     total = f"{len(problems)} problems" if len(problems) > 1 else "one problem"
     if not able:
         return f"{total}: correct the file"
-    again = shlex.join([*typed(), "--repair"])
+    said = [word for word in typed() if word != "--repair"]
+    again = shlex.join([*said, "--repair"])
     text = f"{total}; to make the repairs: {again}"
     if len(able) < len(problems):
         text = f"{total}; correct those without a repair in the file, and then: {again}"

@@ -25,9 +25,18 @@ MOST_LINES = 3  # of what is probable so far, and of what is open
 @click.option("--watch", is_flag=True, help="Show it anew each second, until it ends.")
 @output_options
 def command(run: str, watch: bool, out: Output) -> None:
-    """Say how RUN stands: how far it has come, how well it does, and who works on it."""
+    """Say how RUN stands: how far it has come, how well it does, and who works on it.
+
+    RUN may be the folder of a sweep, too.
+    """
+    from whence.cli.sweeps import standing
     from whence.runs.status import status_document
 
+    if standing.is_sweep(Path(run)):
+        found = standing.standing(Path(run))
+        out.document(found)
+        out.show("\n".join(standing.lines(found)))
+        return
     document = status_document(Path(run))
     if watch and not (out.json or out.quiet):
         document = _watched(Path(run), document)

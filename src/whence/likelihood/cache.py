@@ -69,18 +69,22 @@ def keys_of(
     return [data[start : start + width] for start in range(0, len(data), width)]
 
 
-def shared(keys: list[bytes], rows: Ints) -> tuple[Ints, Ints, Ints]:
-    """Group rows of a batch that share a solve.
+def shared(
+    keys: list[bytes], rows: Ints, experts: tuple[Floats, Floats]
+) -> tuple[Ints, Ints, Ints]:
+    """Group rows of a batch that share a solve; no two of them have the same key.
 
     Returns:
         int64[U], the first row of each group; int64[R], places in `rows`, group by group; and
         int64[U + 1], where the groups begin.
     """
+    each = np.arange(len(rows) + 1)
+    if all((of_each == of_each[:1]).all() for of_each in experts):
+        return rows, each[:-1], each
     groups: dict[bytes, list[int]] = {}
     for place, row in enumerate(rows.tolist()):
         groups.setdefault(keys[row][:-EXPERT_BYTES], []).append(place)
     if len(groups) == len(rows):
-        each = np.arange(len(rows) + 1)
         return rows, each[:-1], each
     order = np.array([place for places in groups.values() for place in places])
     firsts = rows[[places[0] for places in groups.values()]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from whence._arrays import Bools, Floats, Ints, frozen_own
+from whence._arrays import Bools, Floats, Ints, frozen_own, offsets_of
 from whence.likelihood.evidence import Evidence, compile_evidence
 from whence.likelihood.kernels.arguments import Cells, Experts, Machines, Results, World
 from whence.likelihood.kernels.constants import (
@@ -17,6 +17,7 @@ from whence.likelihood.kernels.constants import (
     SHORT_WINDOW,
     WINDOW,
 )
+from whence.likelihood.kernels.tables import Steps
 from whence.likelihood.layouts import Layout, layout
 from whence.likelihood.threads import spread, threads_available
 from whence.model.demos import Demonstrations
@@ -82,12 +83,35 @@ def placed(evidence: Evidence, visited: Ints, n_actions: int) -> Cells:
     )
 
 
+def steps_of(evidence: Evidence, n_actions: int, entered: Ints) -> Steps:
+    """Return the demonstrated actions, one for each visited state and row that one leads to.
+
+    Args:
+        evidence: the demonstrations.
+        n_actions: A.
+        entered: int[U * A], the row that each action in each visited state leads to.
+    """
+    many = int(entered.max(initial=0)) + 1
+    place, row = evidence.cell_key // n_actions, entered[evidence.cell_key]
+    pairs, key = np.unique(place * np.int64(many) + row, return_inverse=True)
+    place = pairs // many
+    node = np.repeat(np.arange(evidence.n_histories), np.diff(evidence.first_cell))
+    return Steps(
+        n_actions=n_actions,
+        entered=frozen_own(entered.astype(np.uint32)),
+        row=frozen_own((pairs % many).astype(np.uint32)),
+        place=frozen_own(place.astype(np.uint32)),
+        first=frozen_own(offsets_of(np.bincount(place, minlength=len(evidence.visited)))),
+        key=frozen_own(key.reshape(-1).astype(np.uint32)),
+        node=frozen_own(node.astype(np.uint32)),
+    )
+
+
 class _Rooms:
     """Rooms to solve machines in, kept for the next batch unless they are large."""
 
-    def __init__(self, world: World, cells: Cells) -> None:
-        self._world = world
-        self._cells = cells
+    def __init__(self, world: World, cells: Cells, steps: Steps) -> None:
+        self._given = world, cells, steps
         self._free: dict[tuple[int, int], list[Any]] = {}
 
     def taken(self, n: int, m: int) -> Any:
@@ -97,14 +121,14 @@ class _Rooms:
         try:
             room = self._free.setdefault((n, m), []).pop()
         except IndexError:
-            return empty_room(self._world, self._cells, n, m)
+            return empty_room(*self._given, n, m)
         for numbers in (room.pack.iterates, room.pack.changes):
             numbers.fill(0.0)
         return room
 
     def give_back(self, n: int, m: int, room: Any) -> None:
         """Keep a room whose machines are all done."""
-        if len(self._world.tiles) == 2:
+        if len(self._given[0].tiles) == 2:
             self._free[n, m].append(room)
 
 
@@ -128,7 +152,9 @@ class CompiledEngine:
         self.layout = layout(mdp) if world is None else world
         self.world = self._seen(discount)
         self.cells = placed(evidence, self.layout.position[evidence.visited], mdp.n_actions)
-        self._rooms = _Rooms(self.world, self.cells)
+        entered = np.arange(len(evidence.visited) * mdp.n_actions)
+        entered[evidence.closed] = len(entered)
+        self._rooms = _Rooms(self.world, self.cells, steps_of(evidence, mdp.n_actions, entered))
 
     def at(self, discount: float) -> CompiledEngine:
         """Return the same engine for an expert of another discount."""

@@ -7,16 +7,19 @@ from functools import cached_property
 
 import numpy as np
 
-from whence._arrays import Bools, Floats, Ints, frozen_own, offsets_of
+from whence._arrays import Bools, Floats, Ints, frozen_own
 from whence.likelihood.compiled import (
     canonical_tables,
     placed,
     readable,
+    steps_of,
 )
 from whence.likelihood.evidence import Evidence
 from whence.likelihood.hub_map import HubMap
-from whence.likelihood.kernels.constants import LANES, STATES
-from whence.likelihood.kernels.hub_arguments import Ahead, Hubs, Pack, Steps, Tables
+from whence.likelihood.kernels.constants import LANES
+from whence.likelihood.kernels.hub_arguments import Ahead, Hubs, Pack
+from whence.likelihood.kernels.packs import aligned
+from whence.likelihood.kernels.tables import empty_tables
 from whence.likelihood.threads import spread, threads_available
 from whence.model.mdp import LabeledMDP
 
@@ -43,7 +46,7 @@ class HubEngine:
         self.map = hubs
         self.world = tuple(self._world())
         self.cells = tuple(placed(evidence, evidence.visited, mdp.n_actions))
-        self.steps = self._steps()
+        self.steps = steps_of(evidence, mdp.n_actions, hubs.entered)
         self._rooms: dict[tuple[int, int], list[_Room]] = {}
 
     def _world(self) -> Hubs:
@@ -55,22 +58,6 @@ class HubEngine:
             hubs=self.map.hubs,
             lengths=self.map.lengths,
             weights=frozen_own(np.power(self.discount, self.map.lengths)),
-        )
-
-    def _steps(self) -> Steps:
-        seen, many = self.evidence, len(self.map.states)
-        row, place = self.map.entered[seen.cell_key], seen.cell_key // self.mdp.n_actions
-        pairs, key = np.unique(place * np.int64(many) + row, return_inverse=True)
-        place = pairs // max(many, 1)
-        node = np.repeat(np.arange(seen.n_histories), np.diff(seen.first_cell))
-        return Steps(
-            n_actions=self.mdp.n_actions,
-            entered=self.map.entered,
-            row=frozen_own((pairs % max(many, 1)).astype(np.uint32)),
-            place=frozen_own(place.astype(np.uint32)),
-            first=frozen_own(offsets_of(np.bincount(place, minlength=len(seen.visited)))),
-            key=frozen_own(key.reshape(-1).astype(np.uint32)),
-            node=frozen_own(node.astype(np.uint32)),
         )
 
     def at(self, discount: float) -> HubEngine:
@@ -146,7 +133,9 @@ class _Room:
         self.live = np.zeros(n, dtype=np.bool_)
         self.pack = tuple(_pack(hubs, m, length, seats))
         self.ahead = tuple(_ahead(hubs * length))
-        self.tables = tuple(_tables(engine, n, m, length, seats))
+        rows = len(engine.map.states)
+        nodes = engine.evidence.n_histories
+        self.tables = tuple(empty_tables(rows, rows, engine.steps, nodes, (n, m)))
 
     def score(
         self,
@@ -194,15 +183,16 @@ class _Room:
 
 def _pack(hubs: int, m: int, length: int, seats: int) -> Pack:
 
+    x, leaving, policy, paid, largest = aligned(*[hubs * length] * 3, m * length, LANES)
     return Pack(
         machines=np.zeros(seats, dtype=np.int64),
         done=np.zeros(seats, dtype=np.bool_),
-        x=_lines(hubs * length),
-        leaving=_lines(hubs * length),
-        policy=_lines(hubs * length),
-        paid=_lines(m * length),
+        x=x,
+        leaving=leaving,
+        policy=policy,
+        paid=paid,
         targets=np.tile(np.arange(length, dtype=np.uint32), m),
-        largest=_lines(LANES),
+        largest=largest,
     )
 
 
@@ -215,39 +205,3 @@ def _ahead(size: int) -> Ahead:
         state=np.zeros(size, dtype=np.int8),
         path=np.zeros(size, dtype=np.int32),
     )
-
-
-def _tables(engine: HubEngine, n: int, m: int, length: int, seats: int) -> Tables:
-
-    rows, nodes = len(engine.map.states), engine.evidence.n_histories
-    joint = max(STATES, n) * max(m, 1)
-    worth = _lines((rows + 1) * length)
-    worth[rows * length :] = -np.inf
-    return Tables(
-        machines=np.zeros(seats, dtype=np.int64),
-        x=worth,
-        odds=_lines((rows + 1) * length),
-        sums=_lines(len(engine.evidence.visited) * length),
-        chances=_lines(len(engine.steps.row) * length),
-        alpha=_lines(length),
-        lapse=_lines(length),
-        sure=_lines(length),
-        far=_lines(length),
-        reference=_lines(length),
-        lanes=np.zeros(nodes, dtype=np.uint32),
-        memory=np.zeros(nodes, dtype=np.uint32),
-        runs=np.zeros(2 * nodes + 2, dtype=np.int64),
-        live=np.zeros(n, dtype=np.bool_),
-        following=np.zeros(joint, dtype=np.uint32),
-        codes=np.zeros(joint, dtype=np.uint32),
-        dead=np.zeros(joint, dtype=np.uint32),
-        skipped=np.zeros(seats),
-        totals=_lines(2 * LANES),
-    )
-
-
-def _lines(size: int) -> Floats:
-    """Return float64[size], zeros, from the beginning of a cache line on."""
-    buffer = np.zeros(size + 8)
-    skipped = -buffer.ctypes.data % 64 // buffer.itemsize
-    return buffer[skipped : skipped + size]

@@ -357,7 +357,7 @@ class Posterior:
 
         Rows that differ in alpha, within a band, and in lapse alone share a solve.
         """
-        firsts, order, first_expert = shared(keys, rows)
+        firsts, order, first_expert = shared(keys, rows, experts)
         some = tuple(np.ascontiguousarray(table[firsts]) for table in canonical)
         alpha, lapse = experts[0][rows[order]], experts[1][rows[order]]
         found, sweeps = engine.log_likelihood(

@@ -78,18 +78,24 @@ def steps(
 def _world_steps(
     mdp: LabeledMDP, demos: Demonstrations, machine: RewardMachine, expert: Expert
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the log likelihood, mean, variance and surprise of one world's steps."""
+    """Return the log likelihood, mean, variance and surprise of one world's steps.
+
+    What is told of an expert is worked out where something was done, not in every state.
+    """
     here = restricted(machine, mdp)
-    log_p = log_policy(mdp, here, expert)
+    memory = machine_states(mdp, demos, here)
+    place = memory * mdp.n_states + demos.states[step_states(demos)]
+    places, row = np.unique(place, return_inverse=True)
+    q = expert_q(mdp, here, expert)[places // mdp.n_states, places % mdp.n_states]
+    log_p = expert.log_action_probabilities(q)
     chance = np.exp(log_p)
     known = np.where(chance > 0, log_p, 0.0)
-    mean = (chance * known).sum(axis=2)
-    variance = (chance * (known - mean[:, :, None]) ** 2).sum(axis=2)
-    memory = machine_states(mdp, demos, here)
-    state = demos.states[step_states(demos)]
-    taken = log_p[memory, state, demos.actions]
-    surprise = -0.5 * taken - np.log(np.sqrt(chance).sum(axis=2))[memory, state]
-    return taken, mean[memory, state], variance[memory, state], surprise
+    mean = (chance * known).sum(axis=1)
+    variance = (chance * (known - mean[:, None]) ** 2).sum(axis=1)
+    row = row.reshape(-1)
+    taken = log_p[row, demos.actions]
+    surprise = -0.5 * taken - np.log(np.sqrt(chance).sum(axis=1))[row]
+    return taken, mean[row], variance[row], surprise
 
 
 def log_policy(mdp: LabeledMDP, machine: RewardMachine, expert: Expert) -> Floats:

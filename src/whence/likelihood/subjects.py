@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -172,16 +172,33 @@ class Profile(NamedTuple):
 
     Attributes:
         log_alpha: float64[I], the nodes.
-        by_alpha: float64[I], the log of the likelihood integrated over the lapse and its prior,
-            times the width of each node.
         lapse: float64[L].
-        by_lapse: float64[L], the log of the likelihood integrated over alpha and its prior.
+        table: float64[I, L], the log likelihood, times the widths in log alpha and in logit lapse
+            that each node stands for, without priors.
     """
 
     log_alpha: Floats
-    by_alpha: Floats
     lapse: Floats
-    by_lapse: Floats
+    table: Floats
+
+    def by_alpha(self, lapse: Lapse) -> Floats:
+        """Return float64[I], the log of the sum over lapses with their prior."""
+        return np.asarray(
+            np.logaddexp.reduce(self.table + log_lapses([lapse], self.lapse), axis=1)
+        )
+
+    def by_lapse(self, alpha: Alpha) -> Floats:
+        """Return float64[L], the log of the sum over alphas with their prior."""
+        prior = log_alphas([alpha], self.log_alpha)
+        return np.asarray(np.logaddexp.reduce(self.table + prior.T, axis=0))
+
+    def log_integrals(self, alphas: Sequence[Alpha], lapses: Sequence[Lapse]) -> Floats:
+        """Return float64[X, Y]: the log of the integral, for each pair of priors."""
+        peak = self.table.max()
+        of_alpha, of_lapse = log_alphas(alphas, self.log_alpha), log_lapses(lapses, self.lapse)
+        sums = np.exp(of_alpha) @ np.exp(self.table - peak) @ np.exp(of_lapse).T
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(sums) + peak)
 
 
 def shown(
@@ -240,31 +257,32 @@ def _values(found: Sequence[Cells], discount: float) -> Floats:
 
 
 def profile(seen: Shown | SoftShown, alpha: Alpha, lapse: Lapse) -> Profile:
-    """Return what a subject says of its expert, under priors that may be known numbers."""
+    """Return what a subject says of its expert, where priors like these leave room for it."""
     edges = (
         bounds_of(alpha),
         LOGITS if isinstance(lapse, LapsePrior) else (lapse, lapse),
     )
 
-    def priors(nodes: tuple[Floats, Floats]) -> tuple[Floats, Floats, Floats]:
-        shares = 1 / (1 + np.exp(-nodes[1])) if isinstance(lapse, LapsePrior) else nodes[1]
-        return shares, log_prior_of(alpha, nodes[0]), _log_lapse(lapse, shares)
-
     def roughly(nodes: tuple[Floats, Floats]) -> Floats:
-        shares, of_alpha, of_lapse = priors(nodes)
-        return np.asarray(seen.roughly(np.exp(nodes[0]), shares) + of_alpha[:, None] + of_lapse)
+        shares = _shares(lapse, nodes[1])
+        found = seen.roughly(np.exp(nodes[0]), shares)
+        return np.asarray(found + log_alphas([alpha], nodes[0]).T + log_lapses([lapse], shares))
 
     box, parts = edges, []
     for cut, sizes in zip(CUTS, FINE, strict=True):
         box = _zoomed(roughly, box, cut)
         parts.append(_nodes(box, sizes))
     nodes = _merged([part[0] for part in parts]), _merged([part[1] for part in parts])
-    shares, of_alpha, of_lapse = priors(nodes)
+    shares = _shares(lapse, nodes[1])
     found = seen.log_likelihood(np.exp(nodes[0]), shares)
-    widths = _log_widths(nodes[0]), _log_widths(nodes[1])
-    inner = np.logaddexp.reduce(found + of_lapse + widths[1], axis=1)
-    outer = np.logaddexp.reduce(found + (of_alpha + widths[0])[:, None], axis=0)
-    return Profile(nodes[0], inner + widths[0], shares, outer + of_lapse + widths[1])
+    return Profile(
+        nodes[0], shares, found + _log_widths(nodes[0])[:, None] + _log_widths(nodes[1])
+    )
+
+
+def _shares(lapse: Lapse, nodes: Floats) -> Floats:
+    """Return lapses, of logits where the lapse is unknown."""
+    return 1 / (1 + np.exp(-nodes)) if isinstance(lapse, LapsePrior) else nodes
 
 
 def bounds_of(alpha: Alpha) -> tuple[float, float]:
@@ -272,19 +290,36 @@ def bounds_of(alpha: Alpha) -> tuple[float, float]:
     return alpha.bounds if isinstance(alpha, AlphaPrior) else (math.log(alpha),) * 2
 
 
-def log_prior_of(alpha: Alpha, log_alpha: Floats) -> Floats:
-    """Return the log density by log alpha, in any shape; 0 where alpha is known."""
-    if not isinstance(alpha, AlphaPrior):
-        return np.zeros_like(log_alpha)
-    return np.asarray(alpha.log_density(log_alpha) - alpha.log_normaliser)
+def log_alphas(alphas: Sequence[Alpha], nodes: Floats) -> Floats:
+    """Return float64[X, I], log densities by log alpha; 0 where alpha is known."""
+    if not isinstance(alphas[0], AlphaPrior):
+        return np.zeros((len(alphas), len(nodes)))
+    centre, spread, base, low, high = _numbers(tuple(alphas))
+    away = np.abs(nodes - centre) / spread
+    inside = (nodes >= low) & (nodes <= high)
+    return np.where(inside, -away - 2 * np.log1p(np.exp(-away)) - base, -np.inf)
 
 
-def _log_lapse(lapse: Lapse, shares: Floats) -> Floats:
-    """Return the log density by logit lapse."""
-    if not isinstance(lapse, LapsePrior):
-        return np.zeros(len(shares))
-    by_logit = np.log(shares) + np.log1p(-shares)
-    return np.asarray(lapse.log_density(shares) - lapse.log_normaliser + by_logit)
+@lru_cache(maxsize=8)
+def _numbers(alphas: tuple[AlphaPrior, ...]) -> Floats:
+    """Return float64[5, X, 1]: log centre, spread, log normaliser and bounds of priors."""
+    rows = [(math.log(a.centre), a.spread, a.log_normaliser, *a.bounds) for a in alphas]
+    return np.array(rows).T[:, :, None]
+
+
+def log_lapses(lapses: Sequence[Lapse], shares: Floats) -> Floats:
+    """Return float64[Y, L], log densities by logit lapse; 0 where the lapse is known."""
+    ones, zeros, base = np.array(
+        [
+            (each.ones, each.zeros, each.log_normaliser)
+            if isinstance(each, LapsePrior)
+            else (0.0, 0.0, 0.0)
+            for each in lapses
+        ]
+    ).T[:, :, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = ones * np.log(shares) + zeros * np.log1p(-shares) - base
+    return np.where(ones > 0, found, 0.0)
 
 
 Box = tuple[tuple[float, float], tuple[float, float]]

@@ -25,7 +25,7 @@ from whence.model.mdp import LabeledMDP
 from whence.model.product import checked_rewards, in_world, product
 
 ROOM = 2**25  # Q values that are held at the same time
-FEW_SWEEPS = 5.0  # that values by labelled states alone are counted as
+FEW_SWEEPS = 2.0  # that values by labelled states alone are counted as
 
 Tables = tuple[Ints, Floats, Ints]
 _MAPS: WeakKeyDictionary[LabeledMDP, HubMap | None] = WeakKeyDictionary()

@@ -22,7 +22,7 @@ from whence._arrays import Bools, Floats, Ints
 from whence.errors import ArgumentError
 
 TIE = 1e-9  # actions this close to the best one are as good
-RESOLUTION = 1e-13  # closer than this fraction, floating point cannot tell
+RESOLUTION = 1e-10  # closer than this fraction, the rounding of large values cannot tell
 BOLTZMANN, SOFT = "boltzmann", "soft"
 KINDS = (BOLTZMANN, SOFT)
 INFINITE = (
@@ -110,7 +110,8 @@ def available(q: Floats) -> tuple[Bools, Ints]:
 def best_actions(q: Floats) -> Bools:
     """Return bool[..., A]: the actions whose Q is within 1e-9 of the best.
 
-    Where values are so large that floating point cannot resolve 1e-9, its resolution counts.
+    Where values are so large that their rounding, which comes back 1 / (1 - discount) times, is
+    more than that, a fraction of 1e-10 counts.
     """
     best = q.max(axis=-1, keepdims=True)
     return np.asarray(q >= best - np.maximum(TIE, RESOLUTION * np.abs(best)))

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from whence._files import __version__
+from whence.analysis.apart import told_apart
 from whence.analysis.certainty import Certainty, arrow_certainty
 from whence.errors import ArgumentError
 from whence.likelihood.given import world_pairs
@@ -17,7 +18,6 @@ from whence.likelihood.posterior import Posterior
 from whence.model.demos import Demonstrations
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
-from whence.model.product import restricted
 from whence.runs.checking import Check, Fitted, confronted
 from whence.runs.events import OnEvent
 from whence.runs.held_out import MINUTES, HeldOut, held_out
@@ -231,10 +231,7 @@ class Study:
         if sample is None:
             return None
         for number, machine in enumerate(sample.machines[:LOOKED_AT]):
-            if all(
-                restricted(machine, mdp).same_in(restricted(self.shown, mdp), mdp)
-                for mdp, _ in self.worlds
-            ):
+            if all(told_apart(machine, self.shown, mdp) is None for mdp, _ in self.worlds):
                 return number
         return None
 

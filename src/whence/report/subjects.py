@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from whence.report.html import Html, details, paragraph, section, share, table
 from whence.report.study import Study
-from whence.runs.subjects import Subject
+from whence.runs.groups import Subject
 
 MOST_OPEN = 24  # subjects whose table is not folded away
 

@@ -23,6 +23,7 @@ from whence.io import arrays
 from whence.runs.walk import Walk
 from whence.search.method import Row
 from whence.search.tape import Tape
+from whence.search.tempering import EXPERT
 
 TAG = "whence/checkpoint/6"
 READ = tuple(
@@ -154,7 +155,7 @@ def restored(folder: Path, found: Found, fresh: Walk) -> Walk:
     source = str(folder / NAME)
     header = found.header
     fields = _upgraded(found.fields, fresh)
-    state = filled(_shaped(fresh, fields), fields, "state", source)
+    state = filled(_of_moves(_shaped(fresh, fields), fields), fields, "state", source)
     rows: list[Any] = []
     records: list[Any] = []
     for part in header.parts:
@@ -210,6 +211,23 @@ def _upgraded(fields: arrays.Arrays, fresh: Walk) -> arrays.Arrays:
     if "state.log_dropped" in fields and "state.thinned" not in fields:
         result["state.thinned"] = np.array(False)
     return result
+
+
+def _of_moves(state: Any, fields: arrays.Arrays) -> Any:
+    """Return a state with as many kinds of moves as a checkpoint has.
+
+    Moves that a run was begun without come last, but for that of the expert.
+    """
+    shares = fields.get("state.shares")
+    if shares is None or not hasattr(state, "moves") or shares.ndim != 1:
+        return state
+    last = tuple(move for move in state.moves if move == EXPERT)
+    first = tuple(move for move in state.moves if move != EXPERT)
+    moves = (*first[: max(len(shares) - len(last), 0)], *last)
+    nothing = np.zeros((len(state.tried), len(moves)))
+    return dataclasses.replace(
+        state, moves=moves, shares=np.zeros(len(moves)), tried=nothing, made=nothing
+    )
 
 
 def _shaped(fresh: Walk, fields: arrays.Arrays) -> Any:

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 
 BARS = "▁▂▃▄▅▆▇█"
 MOST_LINES = 16  # of a drawing
+MOST_WORKERS = 8  # that are shown each; of more, the slowest and the fastest
 OVER = (ANALYSING, FINISHED)  # nothing of the search is left
 WINDOW = 5.0  # seconds over which rates are taken: steps become faster, as more is remembered
 RECENT = 2.0  # seconds that are looked at by themselves, too
+UNITS_WINDOW = 60.0  # the same where steps come by units of workers
 FEW = 0.5  # seconds of searching below which nothing is said of rates
 PHASES = ("finding", "warm")  # steps of one phase say nothing of those of the next
 
@@ -42,7 +44,8 @@ class Pace:
         if seen and any(seen[-1].get(name) != document.get(name) for name in PHASES):
             seen.clear()
         seen.append(document)
-        while len(seen) > 2 and document["seconds"] - seen[1]["seconds"] > WINDOW:
+        window = UNITS_WINDOW if document.get("workers") else WINDOW
+        while len(seen) > 2 and document["seconds"] - seen[1]["seconds"] > window:
             seen.popleft()
         half = next(
             (each for each in seen if document["seconds"] - each["seconds"] <= RECENT), None
@@ -178,11 +181,17 @@ def _workers(document: dict[str, Any]) -> list[tuple[str, str]]:
     workers = document.get("workers") or {}
     if not workers:
         return []
-    rates = [each["steps_per_second"] for each in workers.values()]
+    rates = sorted((each["steps_per_second"], name) for name, each in workers.items())
     units = sum(each["units"] for each in workers.values())
-    pace = f"{min(rates):,.3g}" if len(rates) == 1 else f"{min(rates):,.3g} to {max(rates):,.3g}"
+    pace = f"{rates[0][0]:,.3g}" + (f" to {rates[-1][0]:,.3g}" if len(rates) > 1 else "")
     sent = (document.get("bytes_sent") or 0) + (document.get("bytes_received") or 0)
-    rows = [("workers", f"{len(workers)} workers, {pace} steps/s each, {units} units done")]
+    many = f"{len(workers)} workers, {pace} steps/s each, {units:,.0f} units done"
+    shown = rates if len(rates) <= MOST_WORKERS else [rates[0], rates[-1]]
+    rows = [("workers", many)]
+    rows += [
+        ("", f"{name}: {rate:,.3g} steps/s, {workers[name]['units']:,.0f} units")
+        for rate, name in (shown if len(rates) > 1 else [])
+    ]
     rows.append(("sent", f"{sent / max(units, 1) / 1000:,.1f} kB a unit, there and back"))
     mended = document.get("mended") or []
     if mended:

@@ -17,6 +17,7 @@ import numpy as np
 
 from whence._arrays import Floats, Ints
 from whence.analysis import memoryless
+from whence.analysis.apart import told_apart
 from whence.errors import ArgumentError
 from whence.likelihood.posterior import Posterior
 from whence.likelihood.steps import steps
@@ -274,6 +275,4 @@ def _mean(sums: Floats, lengths: Ints) -> tuple[float, float]:
 
 
 def _same(one: RewardMachine, other: RewardMachine, mdp: LabeledMDP) -> bool:
-    from whence.model.product import restricted
-
-    return restricted(one, mdp).same_in(restricted(other, mdp), mdp)
+    return told_apart(one, other, mdp) is None

@@ -29,9 +29,9 @@ from whence.model.machine import RewardMachine
 from whence.model.prior import Prior, checked_levels
 from whence.runs.checking import Check, check
 from whence.runs.events import OnEvent
+from whence.runs.groups import Groups
 from whence.runs.job import Job
 from whence.runs.manifest import Manifest
-from whence.runs.subjects import Groups
 from whence.runs.weighing import Rough
 from whence.search.draws import Draws, Exact
 

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from whence._arrays import Floats, Ints
-from whence.analysis.facts import Fact, percent
+from whence._arrays import Ints
 from whence.analysis.mixture import Parted
-from whence.analysis.questions import OpenQuestion, open_questions
+from whence.analysis.questions import open_questions
 from whence.analysis.sample import PosteriorSample
 from whence.analysis.subjects import Weights, expert_of, weighed
 from whence.model.expert import SOFT
@@ -28,6 +27,7 @@ from whence.model.machine import RewardMachine
 from whence.model.prior import checked_levels
 from whence.runs import listed
 from whence.runs.checking import fitted_to
+from whence.runs.groups import Group, Groups, Subject
 from whence.runs.job import Job
 from whence.runs.listed import padded
 from whence.search.diagnostics import Summary
@@ -37,127 +37,6 @@ from whence.search.settings import Tempering
 FROM_ALL, FROM_ONE = 40, 8  # machines that a search hands on, the heaviest
 GUESSED = 2_000  # combinations of machines by which groups are guessed
 MOST_STEPS = 1_000  # of tempering, of what one subject or group shows
-NAMED = 6  # subjects of a group that a sentence names
-
-
-@dataclass(frozen=True)
-class Subject:
-    """One who acted.
-
-    Attributes:
-        name: as the demonstrations have it.
-        group: the number of its group, from 0.
-        share: how likely it belongs there.
-        alpha: of its expert: a geometric mean and a 95% interval.
-        lapse: likewise, an arithmetic mean.
-        episodes: how many are its own.
-        steps: of these.
-    """
-
-    name: str
-    group: int
-    share: float
-    alpha: Summary
-    lapse: Summary
-    episodes: int
-    steps: int
-
-
-@dataclass(frozen=True, eq=False)
-class Group:
-    """Subjects with one task.
-
-    Attributes:
-        subjects: their names.
-        posterior: the machines that remain possible, of those weighed.
-        draws: these machines with their weights; alpha and lapse are the means of the subjects'.
-        open_questions: the shortest label sequences that are still open to them.
-    """
-
-    subjects: tuple[str, ...]
-    posterior: PosteriorSample
-    draws: Draws
-    open_questions: tuple[OpenQuestion, ...]
-
-    @property
-    def best(self) -> RewardMachine:
-        """The likeliest machine."""
-        return self.posterior.best
-
-    @property
-    def answer(self) -> str:
-        """What these subjects want, in a sentence."""
-        return self.posterior.answer.sentence
-
-    @property
-    def facts(self) -> tuple[Fact, ...]:
-        """What is known of their wishes."""
-        return self.posterior.answer.facts
-
-    @property
-    def called(self) -> str:
-        """The subjects in words."""
-        more = len(self.subjects) - NAMED
-        shown = ", ".join(self.subjects[:NAMED])
-        return shown if more <= 0 else f"{shown} and {more} more"
-
-
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """Subjects and their groups, for the likeliest number of groups.
-
-    Attributes:
-        groups: each with its posterior.
-        subjects: in the order in which the demonstrations name them.
-        log_evidence: log P(D | K), by the number of groups, of the machines weighed.
-        probability: P(K | D), all numbers that were asked for being as likely beforehand.
-        together: float64[S, S], how likely two subjects have one task, for that number of groups.
-        machines: those that were weighed.
-        source: names what they were found from.
-        experts: `shared` or `by-subject`.
-    """
-
-    groups: tuple[Group, ...]
-    subjects: tuple[Subject, ...]
-    log_evidence: dict[int, float]
-    probability: dict[int, float]
-    together: Floats
-    machines: tuple[RewardMachine, ...]
-    source: str
-    experts: str
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """How many groups there are, and what the sums are over, in words."""
-        among = (
-            f"tasks of subjects are weighed among {len(self.machines)} machines that were found; "
-            "others count as impossible"
-        )
-        if len(self.probability) < 2:
-            return (among,)
-        shares = ", ".join(f"{k}: {percent(p)}" for k, p in self.probability.items())
-        return (f"how many groups of subjects there are, by evidence: {shares}", among)
-
-    @property
-    def facts(self) -> tuple[Fact, ...]:
-        """What is known of each group's wishes; of several, with its subjects named."""
-        if len(self.groups) == 1:
-            return self.groups[0].facts
-        return tuple(
-            replace(fact, text=f"{each.called}: {fact.text}")
-            for each in self.groups
-            for fact in each.facts
-        )
-
-    @property
-    def answer(self) -> str:
-        """What each group wants, a sentence each."""
-        if len(self.groups) == 1:
-            return self.groups[0].answer
-        count = len(self.groups)
-        chance = f"{percent(self.probability[count])} sure"
-        said = "; ".join(f"{each.called}: {_lowered(each.answer)}" for each in self.groups)
-        return f"{count} groups of subjects ({chance}): {said}"
 
 
 def grouped(job: Job, first: Draws | None, folder: Path | None) -> Groups:
@@ -181,9 +60,10 @@ def grouped(job: Job, first: Draws | None, folder: Path | None) -> Groups:
     logs = np.array([part.log_evidence for part in parts.values()])
     chance = np.exp(logs - np.logaddexp.reduce(logs))
     best = possible[int(np.argmax(logs))]
+    experts = _experts(weights, parts[best])
     return Groups(
-        groups=_groups(job, names, weights, parts[best]),
-        subjects=_subjects(job, names, subject, weights, parts[best]),
+        groups=_groups(job, names, weights, parts[best], experts),
+        subjects=_subjects(job, names, subject, parts[best], experts),
         log_evidence={k: part.log_evidence for k, part in parts.items()},
         probability=dict(zip(possible, chance.tolist(), strict=True)),
         together=parts[best].together,
@@ -327,13 +207,25 @@ def _weighed(
     )
 
 
-def _groups(job: Job, names: Sequence[str], weights: Weights, part: Parted) -> tuple[Group, ...]:
+def _experts(weights: Weights, part: Parted) -> list[tuple[Summary, Summary]]:
+    """Return what is known of each subject's alpha and lapse."""
+    members = [np.flatnonzero(part.groups == group) for group in part.groups]
+    return [expert_of(weights, own, s) for s, own in enumerate(members)]
+
+
+def _groups(
+    job: Job,
+    names: Sequence[str],
+    weights: Weights,
+    part: Parted,
+    experts: list[tuple[Summary, Summary]],
+) -> tuple[Group, ...]:
     result = []
     for number in range(len(part.machines)):
         members = np.flatnonzero(part.groups == number)
         if len(members):
             own = tuple(names[s] for s in members.tolist())
-            draws = _draws(job, weights, members)
+            draws = _draws(job, weights, members, [experts[s] for s in members.tolist()])
             alphabet = weights.machines[0].alphabet
             sample = PosteriorSample.from_draws(list(job.pairs), draws, alphabet)
             heaviest = int(np.argmax(draws.weight))
@@ -342,7 +234,9 @@ def _groups(job: Job, names: Sequence[str], weights: Weights, part: Parted) -> t
     return tuple(result)
 
 
-def _draws(job: Job, weights: Weights, members: Ints) -> Draws:
+def _draws(
+    job: Job, weights: Weights, members: Ints, experts: list[tuple[Summary, Summary]]
+) -> Draws:
     """Return the machines of a group with their weights, each with its best discount."""
     logs = weights.of_group(members)
     total = np.logaddexp.reduce(logs, axis=0)
@@ -350,15 +244,14 @@ def _draws(job: Job, weights: Weights, members: Ints) -> Draws:
     kept = np.flatnonzero(weight > 1e-9)
     best = logs.argmax(axis=0)
     discounts = np.array([job.unknowns.discounts[c.discount] for c in weights.contexts])[best]
-    summaries = [expert_of(weights, members, int(s)) for s in members]
     size = max(weights.machines[j].n_states for j in kept.tolist())
     machines = [padded(weights.machines[j], size) for j in kept.tolist()]
     return Draws(
         transitions=np.stack([tables[0] for tables in machines]),
         rewards=np.stack([tables[1] for tables in machines]),
         n_states=np.array([weights.machines[j].n_states for j in kept.tolist()]),
-        alpha=np.full(len(kept), math.exp(np.mean([math.log(a.mean) for a, _ in summaries]))),
-        lapse=np.full(len(kept), np.mean([lapse.mean for _, lapse in summaries])),
+        alpha=np.full(len(kept), math.exp(np.mean([math.log(a.mean) for a, _ in experts]))),
+        lapse=np.full(len(kept), np.mean([lapse.mean for _, lapse in experts])),
         discount=discounts[kept],
         log_likelihood=total[kept] - weights.log_prior[kept],
         log_prior=weights.log_prior[kept],
@@ -370,12 +263,15 @@ def _draws(job: Job, weights: Weights, members: Ints) -> Draws:
 
 
 def _subjects(
-    job: Job, names: Sequence[str], subject: Sequence[Ints], weights: Weights, part: Parted
+    job: Job,
+    names: Sequence[str],
+    subject: Sequence[Ints],
+    part: Parted,
+    experts: list[tuple[Summary, Summary]],
 ) -> tuple[Subject, ...]:
     result = []
     for s, name in enumerate(names):
-        members = np.flatnonzero(part.groups == part.groups[s])
-        alpha, lapse = expert_of(weights, members, s)
+        alpha, lapse = experts[s]
         counts = [
             (int((who == s).sum()), int(demos.lengths[who == s].sum()))
             for (_, demos), who in zip(job.pairs, subject, strict=True)
@@ -385,7 +281,3 @@ def _subjects(
             Subject(name, int(part.groups[s]), float(part.share[s]), alpha, lapse, episodes, steps)
         )
     return tuple(result)
-
-
-def _lowered(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:].rstrip(".")

@@ -15,6 +15,7 @@ import numpy as np
 from whence import _files as files
 from whence._arrays import Ints
 from whence.analysis import roughness, sensitivity
+from whence.analysis.apart import told_apart
 from whence.analysis.facts import percent
 from whence.analysis.plans import Known
 from whence.analysis.sample import PosteriorSample
@@ -119,7 +120,7 @@ def leading(
     sample, draws = found.sample, found.draws
     if found.rough is None or sample is None or draws is None:
         return machine, expert
-    if all(machine.over(sample.alphabet).same_in(sample.best, mdp) for mdp in sample.worlds):
+    if all(told_apart(machine, sample.best, mdp) is None for mdp in sample.worlds):
         return machine, expert
     score = np.where(sample.drawn.kind == 0, draws.log_likelihood + draws.log_prior, -np.inf)
     at = int(np.argmax(score))

@@ -48,6 +48,7 @@ def belief_document(run: Run, *, stage: str) -> dict[str, Any]:
         "doubts": list(run.doubts),
         "notes": list(run.notes),
         "answers": answers_document(run),
+        "error_rate": None if run.posterior is None else run.error_rate.mean,
         "questions": None,  # until they are worked out
         "seconds": run.seconds,
         "evaluations": run.evaluations,

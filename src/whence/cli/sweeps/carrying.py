@@ -18,6 +18,7 @@ from whence.runs.crew import MOST_LOST, seats_of
 from whence.runs.workers import adopted
 
 ROWS = "rows"
+COUNT = "sweep.count"
 POLL_SECONDS = 0.2
 
 Told = Callable[[int, int, str], None]
@@ -37,6 +38,7 @@ def opened(plan: Plan, folder: Path) -> None:
         raise FileError(f"{folder}: the folder is not empty; name a new one for the sweep")
     for part in (folder, folder / cells.RUNS, folder / ROWS):
         part.mkdir(exist_ok=True)
+    files.write_bytes(folder / COUNT, str(len(plan.cells)).encode())
     files.write_bytes(key, plan.key.encode())
 
 

@@ -5,7 +5,7 @@
 // the states that machines are in after each history are kept in fast memory, behind the arrows).
 
 #define TIE 1e-9
-#define RESOLUTION 1e-13
+#define RESOLUTION 1e-10
 
 struct Choices {
     const int *first;   // of the actions of each visited state

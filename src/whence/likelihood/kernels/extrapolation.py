@@ -8,7 +8,7 @@ import numpy as np
 
 from whence._arrays import Floats, Ints
 from whence.likelihood.kernels.compiling import part
-from whence.likelihood.kernels.constants import LANES, PATIENCE, PAUSE, WINDOW
+from whence.likelihood.kernels.constants import LANES, PATIENCE, PAUSE, PLAIN, WINDOW
 from whence.likelihood.kernels.packs import aligned, renew
 from whence.likelihood.kernels.vectors import load, plus, spread, store, times_plus
 
@@ -102,6 +102,8 @@ def _products(rows, one, other, out, at):
 @part
 def may_extrapolate(seat, change, window):
     """Note the change of a round; return whether the machine's iterates may be combined."""
+    if seat.rounds <= PLAIN:
+        return False
     if change < 0.5 * seat.reached:
         seat.reached = change
         seat.since = 0

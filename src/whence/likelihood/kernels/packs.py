@@ -13,6 +13,7 @@ from whence.likelihood.kernels.compiling import part
 from whence.likelihood.kernels.constants import (
     EPSILON,
     LANES,
+    PLAIN,
     REPEAT,
     WINDOW,
 )
@@ -21,6 +22,7 @@ LINE = 8  # numbers of a cache line
 SEAT = np.dtype(
     [
         ("machine", np.int64),  # -1: free
+        ("done", np.bool_),
         ("rounds", np.int64),
         ("used", np.int64),  # iterates that the next extrapolation may use
         ("since", np.int64),  # rounds since the change halved
@@ -70,8 +72,11 @@ class Pack(NamedTuple):
     of_tile: Floats
 
 
-def empty_pack(world: World, n: int, m: int) -> Pack:
-    """Return a pack whose seats are free, for machines of n states and m symbols."""
+def empty_pack(world: World, n: int, m: int, kept: int) -> Pack:
+    """Return a pack whose seats are free, for machines of n states and m symbols.
+
+    So many iterates are `kept`, but in tiled worlds one.
+    """
     length = LANES * ((n + LANES - 1) // LANES)
     tiled = len(world.tiles) > 2
     seats = np.zeros(max(LANES // n, 1), dtype=SEAT)
@@ -86,7 +91,7 @@ def empty_pack(world: World, n: int, m: int) -> Pack:
         share=n if length == LANES else LANES,
         window=world.window,
         seats=seats,
-        iterates=_paged((1 if tiled else WINDOW, world.n_rows * length), np.float64),
+        iterates=_paged((1 if tiled else kept, world.n_rows * length), np.float64),
         steps=_paged(stepped, np.float32),
         changes=changes.reshape(WINDOW, watched),
         weights=weights,
@@ -153,8 +158,8 @@ def admit(number, b, machines, world, pack, x):
         for y in range(lanes):
             paid[symbol * length + first + y] = rewards[y, symbol] if y < n else 0.0
             targets[symbol * length + first + y] = first + (transitions[y, symbol] if y < n else y)
-    for s in range(labels.shape[0]):
-        for y in range(lanes):
+    for y in range(lanes):
+        for s in range(labels.shape[0]):
             x[s * length + first + y] = 0.0
             if labels[s] >= 0:
                 x[entries[s] * length + first + y] = rewards[y, labels[s]] if y < n else 0.0
@@ -169,6 +174,34 @@ def admit(number, b, machines, world, pack, x):
         high[j] = most
         for k in range(WINDOW):
             weights[k * LANES + j] = 1.0 if k == 0 else 0.0
+
+
+@part
+def move_in(number, source, porch, pack, x):
+    """Give a seat the machine of another pack, with its values, after its plain rounds there."""
+    n, length, share = pack.n, pack.length, pack.share
+    seat, old = pack.seats[number], porch.seats[source]
+    seat.machine = old.machine
+    seat.rounds = PLAIN
+    seat.pause = 0
+    seat.pauses = 0
+    renew(seat)
+    old.machine = -1
+    first, before = number * n, source * n
+    lanes = n if length == LANES else length
+    values = porch.iterates[0]
+    for y in range(lanes):  # the short loop outside: it would not pay as vector instructions
+        for row in range(0, x.shape[0], length):
+            x[row + first + y] = values[row + before + y]
+    for row in range(0, pack.paid.shape[0], length):
+        for y in range(lanes):
+            pack.paid[row + first + y] = porch.paid[row + before + y]
+            pack.targets[row + first + y] = porch.targets[row + before + y] - before + first
+    for j in range(share):
+        pack.low[number * share + j] = porch.low[source * share + j]
+        pack.high[number * share + j] = porch.high[source * share + j]
+        for k in range(WINDOW):
+            pack.weights[k * LANES + number * share + j] = 1.0 if k == 0 else 0.0
 
 
 @part

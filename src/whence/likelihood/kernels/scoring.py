@@ -8,7 +8,7 @@ import numpy as np
 
 from whence.likelihood.kernels.arguments import Cells, World
 from whence.likelihood.kernels.compiling import lean_kernel, part
-from whence.likelihood.kernels.constants import REPEAT, WINDOW
+from whence.likelihood.kernels.constants import PLAIN, REPEAT, WINDOW
 from whence.likelihood.kernels.extrapolation import (
     Fit,
     compare,
@@ -18,16 +18,18 @@ from whence.likelihood.kernels.extrapolation import (
     reweigh,
 )
 from whence.likelihood.kernels.machines import find_live
-from whence.likelihood.kernels.packs import Pack, admit, converged, empty_pack
+from whence.likelihood.kernels.packs import Pack, admit, converged, empty_pack, move_in
 from whence.likelihood.kernels.reading import (
     Desk,
-    at_random,
     empty_desk,
-    fill_tables,
-    read_out,
-    sum_cells,
+    lay_down,
+    leave_seats,
+    read_desk,
+    write_values,
 )
-from whence.likelihood.kernels.sweeping import run_round, sweep
+from whence.likelihood.kernels.row_reading import at_random
+from whence.likelihood.kernels.sweeping import combine, run_sweeps, sweep
+from whence.likelihood.kernels.tables import Steps
 from whence.likelihood.kernels.tiling import run_tiled_round
 
 
@@ -35,15 +37,17 @@ class Room(NamedTuple):
     """What machines are solved and read in."""
 
     pack: Pack
+    porch: Pack
     fit: Fit
     desk: Desk
 
 
-def empty_room(world: World, cells: Cells, n: int, m: int) -> Room:
+def empty_room(world: World, cells: Cells, steps: Steps, n: int, m: int) -> Room:
     """Return room for machines of n states and m symbols."""
-    pack = empty_pack(world, n, m)
-    desk = empty_desk(n, m, world.n_actions, cells)
-    return Room(pack, empty_fit(len(pack.seats)), desk)
+    pack = empty_pack(world, n, m, WINDOW)
+    porch = pack if len(world.tiles) > 2 else empty_pack(world, n, m, 1)
+    desk = empty_desk(world, cells, steps, pack, m)
+    return Room(pack, porch, empty_fit(len(pack.seats)), desk)
 
 
 @lean_kernel
@@ -63,20 +67,66 @@ def score_tiled_batch(start, stop, world, cells, machines, experts, room, result
 
 @part
 def score_by(start, stop, world, cells, machines, experts, room, results, sweeps):
-    """Score machines in a world that is one tile, swept by a function."""
-    pack, desk = room.pack, room.desk
+    """Score machines in a world that is one tile, swept by a function.
+
+    Machines make their first rounds on the porch, where none is extrapolated, and go on to a
+    seat of the pack as soon as one is free.
+    """
+    pack, porch, desk = room.pack, room.porch, room.desk
     slot = np.int64(0)
     waiting = start
     while True:
-        x = pack.iterates[slot]
-        waiting = take_seats(
-            waiting, stop, world, cells, machines, experts, pack, desk, results, x
-        )
-        if waiting < 0:
+        crowded = lay_down(pack.iterates[slot], pack, desk)
+        free = 0
+        if not crowded:  # who enters the porch must be swept there before it leaves
+            free = _leave_porch(pack.iterates[slot], porch, pack)
+        if free > 0 and waiting < stop:
+            waiting = _fill_porch(waiting, stop, world, cells, machines, experts, room, results)
+        fresh = free > 0 and porch.seats[0].machine >= 0
+        over = free == len(pack.seats) and not fresh
+        if over or desk.tables.machines[-1] >= 0:  # it is full
+            read_desk(pack.length, world, cells, machines, experts, desk, results)
+        if over:
             return
-        run_round(slot, world, pack, sweeps)
-        slot = (slot + 1) % WINDOW
-        settle(slot, pack.iterates[slot], world, cells, machines, experts, room, results)
+        if crowded:
+            continue
+        if not fresh:
+            combine(slot, pack)
+            slot = (slot + 1) % WINDOW
+        at = porch if fresh else pack
+        here = np.int64(0) if fresh else slot
+        times = PLAIN * REPEAT if fresh else REPEAT
+        run_sweeps(times, at.iterates[here], at.changes[here], world, at, sweeps)
+        if not fresh:
+            settle(slot, pack.iterates[slot], world, machines, room, results)
+
+
+@part
+def _leave_porch(x, porch, pack):
+    """Give free seats to the machines of the porch; return how many seats stay free."""
+    source = free = 0
+    for number in range(len(pack.seats)):
+        if pack.seats[number].machine >= 0:
+            continue
+        while source < len(porch.seats) and porch.seats[source].machine < 0:
+            source += 1
+        if source < len(porch.seats):
+            move_in(number, source, porch, pack, x)
+        else:
+            free += 1
+    return free
+
+
+@part
+def _fill_porch(waiting, stop, world, cells, machines, experts, room, results):
+    """Let machines enter the empty porch; return the next one."""
+    porch = room.porch
+    for number in range(len(porch.seats)):
+        waiting = _skip_unpaid(waiting, stop, world, cells, machines, experts, room.desk, results)
+        if waiting < stop:
+            admit(number, waiting, machines, world, porch, porch.iterates[0])
+            waiting += 1
+    return waiting
 
 
 @part
@@ -95,7 +145,9 @@ def score_tiled_by(start, stop, world, cells, machines, experts, room, results, 
         slot = (slot + 1) % WINDOW
         run_tiled_round(latest, pack.changes[slot], world, pack, sweeps)
         latest = (latest + 1) % (pack.window - 1)
-        settle(slot, x, world, cells, machines, experts, room, results)
+        if settle(slot, x, world, machines, room, results):
+            leave_seats(pack, desk)
+            read_desk(pack.length, world, cells, machines, experts, desk, results)
 
 
 @part
@@ -112,9 +164,14 @@ def take_seats(waiting, stop, world, cells, machines, experts, pack, desk, resul
 
 
 @part
-def settle(slot, x, world, cells, machines, experts, room, results):
-    """Prepare the next round of each machine, or read it out where it is done."""
-    pack, fit, desk = room.pack, room.fit, room.desk
+def settle(slot, x, world, machines, room, results):
+    """Prepare the next round of each machine; those that are done wait to be read.
+
+    Returns:
+        Whether any is done.
+    """
+    pack, fit = room.pack, room.fit
+    ended = False
     most_rounds = (10_000 + 60.0 / (1.0 - world.discount)) / REPEAT  # plain sweeps do by then
     compare(slot, pack.changes, pack.window, fit.dots)
     for number in range(len(pack.seats)):
@@ -125,8 +182,11 @@ def settle(slot, x, world, cells, machines, experts, room, results):
         ):
             continue
         results.sweeps[b] = REPEAT * seat.rounds
-        seat.machine = -1
-        _finish(b, number, world, cells, machines, experts, pack, x, desk, results)
+        seat.done = ended = True
+        if results.values.shape[0] > 0:
+            for y in range(machines.counts[b]):
+                write_values(world, x, pack.length, number * pack.n + y, results.values[b, y])
+    return ended
 
 
 @part
@@ -135,22 +195,20 @@ def _skip_unpaid(waiting, stop, world, cells, machines, experts, desk, results):
 
     Not so for a soft expert where states have more actions or fewer.
     """
-    while waiting < stop and not _live(waiting, world, machines, desk):
+    while (
+        waiting < stop
+        and world.floor == 0.0
+        and not find_live(
+            machines.transitions[waiting],
+            machines.rewards[waiting],
+            machines.counts[waiting],
+            desk.live,
+        )
+    ):
         for e in range(experts.first[waiting], experts.first[waiting + 1]):
             results.log_likelihoods[e] = at_random(world.n_actions, cells)
         waiting += 1
     return waiting
-
-
-@part
-def _live(b, world, machines, desk):
-    """Mark the states of a machine that must be looked at; return how many."""
-    count = machines.counts[b]
-    if world.floor < 0.0:
-        for y in range(count):
-            desk.live[y] = True
-        return count
-    return find_live(machines.transitions[b], machines.rewards[b], count, desk.live)
 
 
 @part
@@ -169,18 +227,3 @@ def _goes_on(number, slot, tolerance, most_rounds, world, pack, fit, x):
     if may_extrapolate(seat, change, pack.window):
         reweigh(number, slot, pack, fit)
     return True
-
-
-@part
-def _finish(b, number, world, cells, machines, experts, pack, x, desk, results):
-    """Write what the solved machine of a seat says."""
-    transitions, count = machines.transitions[b], machines.counts[b]
-    _live(b, world, machines, desk)
-    own = results.values[b : b + 1]
-    read_out(number * pack.n, count, pack.length, world, x, cells.visited, desk.q, own)
-    if results.q.shape[0] > 0:
-        for i in range(count * world.n_actions * cells.visited.shape[0]):
-            results.q[b, i] = desk.q[i]
-    for e in range(experts.first[b], experts.first[b + 1]):
-        fill_tables(count, world.n_actions, experts.alpha[e], experts.lapse[e], cells, desk)
-        results.log_likelihoods[e] = sum_cells(world.n_actions, transitions, cells, desk)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from whence.likelihood.kernels.compiling import part
-from whence.likelihood.kernels.constants import LANES, REPEAT, WINDOW
+from whence.likelihood.kernels.constants import LANES, WINDOW
 from whence.likelihood.kernels.vectors import (
     larger,
     load,
@@ -150,7 +150,7 @@ def sweep(begin, end, again, world, pack, x, step, moved, largest):
 
 
 @part
-def _combine(latest, pack):
+def combine(latest, pack):
     """Write the weighted sum of the iterates over the oldest one, within bounds.
 
     `weights` are in order of age, and so is the sum: rounding must not depend on the place that
@@ -176,16 +176,15 @@ def _combine(latest, pack):
 
 
 @part
-def run_round(latest, world, pack, sweep):
-    """Combine the iterates and sweep REPEAT times over a world that is one tile.
+def run_sweeps(times, x, moved, world, pack, sweep):
+    """Sweep so many times over a world that is one tile.
 
-    `largest` becomes the largest change of each lane in the last sweep.
+    `largest` becomes the largest change of each lane in the last sweep, and the changes of
+    watched states in all of them are written to `moved`.
     """
-    following = (latest + 1) % WINDOW
-    _combine(latest, pack)
-    for repeat in range(REPEAT):
+    for repeat in range(times):
         store(pack.largest, _0, spread(0.0))
         sweep(
-            world.tiles[0], world.tiles[1], repeat > 0, world, pack, pack.iterates[following],
-            pack.steps[0], pack.changes[following], pack.largest,
+            world.tiles[0], world.tiles[1], repeat > 0, world, pack, x, pack.steps[0], moved,
+            pack.largest,
         )  # fmt: skip

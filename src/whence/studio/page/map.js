@@ -99,7 +99,6 @@ export class WorldMap {
   headed(moves) {
     if (!this.svg) return;
     const unit = this.world.unit;
-    
     const parts = (moves || []).map(([from, to]) => {
       const [x, y] = this.world.points[from];
       const [tx, ty] = this.world.points[to];
@@ -130,7 +129,7 @@ export class WorldMap {
     const [x, y] = this.world.points[state];
     const left = Math.max(0, Math.min(width - w, x - w / 2));
     const top = Math.max(0, Math.min(height - tallest, y - tallest / 2));
-    $("legend").hidden = w >= width && tallest >= height; // the whole drawing has one of its own
+    $("legend").hidden = w > width - 1 && tallest > height - 1; // the whole drawing has one of its own
     this.svg.setAttribute("viewBox", `${left.toFixed(1)} ${top.toFixed(1)} ${w.toFixed(1)} ${tallest.toFixed(1)}`);
     this.svg.style.height = `${(tallest * scale).toFixed(0)}px`;
   }

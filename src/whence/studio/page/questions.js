@@ -20,7 +20,9 @@ export class Questions {
     this.all = (ready && belief.questions) || [];
     $("questions").hidden = !ready || (belief.questions !== null && !this.all.length && !answers.length);
     this.next(ready && belief.questions === null);
-    $("answers").replaceChildren(...answers.map((each) => this.given(each)));
+    const stand = answers.some((each) => !each.withdrawn);
+    const wrong = stand ? [h("li", { class: "note" }, `${percent(belief.error_rate)} of answers are expected to be wrong.`)] : [];
+    $("answers").replaceChildren(...answers.map((each) => this.given(each)), ...wrong);
   }
 
   next(thinking = false) {
@@ -87,8 +89,15 @@ function worth(question) {
   return `Expected to tell ${about}${gain} ${question.unit} for ${Math.round(question.seconds)} s of your time.`;
 }
 
+/** Where an execution reads its labels: with a line that crosses itself one cannot see the order. */
+function told(way) {
+  const read = way.labels.map((label, at) => [label, at]).slice(1).filter(([label]) => label !== null);
+  return read.map(([label, at]) => `${label} after ${at} step${at === 1 ? "" : "s"}`).join(", then ");
+}
+
 function shownOnMap(question) {
-  return question.executions.length === 1
-    ? "The dotted line on the map is one way in which that happens."
-    : "The dotted line on the map shows the first, the dashed one the second.";
+  const [first, second] = question.executions;
+  return second
+    ? `The dotted line on the map shows the first (${told(first)}), the dashed one the second (${told(second)}).`
+    : `The dotted line on the map is one way in which that happens: ${told(first)}.`;
 }

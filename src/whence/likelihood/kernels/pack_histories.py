@@ -22,7 +22,7 @@ BLOCK = 16  # above the bits of the lanes, a code has the block of a machine of 
 
 
 @part
-def _join(machines, tables, n, m, length):
+def _join(every, machines, tables, n, m, length):
     """Write the joint machine of a pack; return the bits of its seats, without empty ones.
 
     Its states are held times m, and `codes` and `dead` are filled at such multiples: the lanes
@@ -44,7 +44,7 @@ def _join(machines, tables, n, m, length):
         for y in range(n - 1, -1, -1):  # 0 last: it is written over what the others are made from
             wide = (1 << y % LANES) + (y // LANES << BLOCK)
             code = 1 << (number * n + y) if length == LANES else wide
-            lives = y < count and live[y]
+            lives = y < count and (every or live[y])
             for old in range(size):
                 new = old + size * y
                 dead[new * step] = dead[old * step] | (0 if lives else 1 << number)
@@ -59,16 +59,17 @@ def _join(machines, tables, n, m, length):
 
 
 @part
-def walk(machines, n, m, length, n_actions, cells, tables):
+def walk(every, machines, n, m, length, n_actions, cells, tables):
     """Write the code of each history, and what machines miss that cannot pay any more.
 
     Histories after which no machine of the pack can pay are skipped, together with all that
-    extend them. Each history waits for the state after the one before, so that path is kept short.
+    extend them, unless `every` state counts. Each history waits for the state after the one
+    before, so that path is kept short.
 
     Returns:
         The number of `runs` of histories that are not skipped.
     """
-    none = _join(machines, tables, n, m, length)
+    none = _join(every, machines, tables, n, m, length)
     following, memory, runs, skipped = (
         tables.following, tables.memory, tables.runs, tables.skipped,
     )  # fmt: skip

@@ -9,11 +9,13 @@ alpha is is not known, and is averaged over what the others tell of how windows 
 
 `--back` makes a world in which a mouse knows where it came from: a state is a node and the one
 before it, and a third label, `b`, is read where the mouse has just turned back although it could
-have gone on. `--check` asks whether the model of n states fits.
+have gone on. `--check` asks whether the model of n states fits. `--pictures` draws the machine of
+two states, and where mice are in each of them.
 
     python benchmarks/mice.py [--states 1 2 3 4] [--kinds boltzmann soft] [--steps 150]
     python benchmarks/mice.py --back [--states 2]
     python benchmarks/mice.py --check [--states 2] [--kinds boltzmann]
+    python benchmarks/mice.py --pictures docs/images
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ import whence
 from whence import Demonstrations, Expert, LabeledMDP, LapsePrior
 from whence.analysis import memoryless
 from whence.analysis.subjects import BY_SUBJECT, weighed
-from whence.likelihood.steps import steps
+from whence.drawing.ways import Scene
+from whence.likelihood.steps import machine_states, steps
 from whence.model.available import log_chances
 from whence.model.expert_prior import AlphaPrior
 
@@ -158,6 +161,22 @@ def baselines(mdp: LabeledMDP, training: Demonstrations, test: Demonstrations) -
     told("cloning", of_table(cloned, test), test.lengths)
 
 
+def draw(mdp: LabeledMDP, windows: Demonstrations, folder: Path) -> None:
+    """Write the machine of two states, and the visits to each node in each of its states."""
+    machine = inferred(mdp, windows, 2, "boltzmann", 0).best
+    machine.save(folder / "mice-two.svg")
+    memory, (state, _) = machine_states(mdp, windows, machine), memoryless.pairs(windows)
+    visits = np.zeros((2, mdp.n_states))
+    np.add.at(visits, (memory, state), 1.0)
+    scene = Scene.of(mdp)
+    assert scene is not None
+    for at, shown in enumerate(visits):
+        name = machine.state_names[at]
+        drawn = scene.svg(f"Where mice are in {name}", visits=shown, largest=float(visits.max()))
+        (folder / f"mice-in-{name}.svg").write_text(drawn + "\n", encoding="utf-8")
+        print(f"{name}: {shown.sum() / visits.sum():.1%} of steps")
+
+
 def main() -> None:
     """Infer from four fifths, predict the others."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -166,10 +185,14 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=150)
     parser.add_argument("--back", action="store_true")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--pictures", type=Path)
     given = parser.parse_args()
     mdp = LabeledMDP.load(FOLDER / "labyrinth.json")
     windows = Demonstrations.load(FOLDER / "windows.npz")
     levels = [(0.0, 1.0)]
+    if given.pictures is not None:
+        draw(mdp, windows, given.pictures)
+        return
     if given.back:
         choice = mdp.available.sum(axis=1) > 1
         mdp, number = with_memory(mdp)

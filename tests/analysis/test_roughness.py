@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import whence
 from whence import Demonstrations, Episode, Expert, LabeledMDP, Posterior
 from whence._arrays import Floats
-from whence.analysis import roughness
+from whence.analysis import rough_chains, roughness
 from whence.likelihood.redrawn import Redrawn
 from whence.model.rough import rough_dynamics
 
@@ -158,3 +159,45 @@ def test_worlds_that_are_too_large_are_left_as_estimated(monkeypatch: pytest.Mon
     assert run.rough is None
     assert run.exact is not None
     assert any("known roughly" in doubt for doubt in run.doubts)
+
+
+@pytest.mark.parametrize("exact", [True, False], ids=["exact", "control"])
+def test_dynamics_changed_for_all_machines_leave_exact_samples_exact(
+    run: whence.Run, monkeypatch: pytest.MonkeyPatch, exact: bool
+) -> None:
+    """Machine and dynamics drawn exactly, moved once: nothing may change but by chance.
+
+    Plain draws of the dynamics count by their weight. The control accepts all moves.
+    """
+    problem = run.job.problem(1)
+    rough = [rough_dynamics(mdp, demos) for mdp, demos in problem.posteriors[0].worlds]
+    worlds = rough_chains.Worlds(problem, rough)
+    target = replace(problem.target(), temperature=4.0)  # plain draws are worth enough there
+    assert run.draws is not None
+    listed = rough_chains.listed_of(target, run.draws)
+    chain = rough_chains.Chain(target, worlds, listed, 0, 0)
+    weigh = rough_chains.Chain._weighed
+    if not exact:
+        monkeypatch.setattr(
+            rough_chains.Chain, "_weighed", lambda *given: weigh(*given)._replace(total=0.0)
+        )
+    rng = np.random.default_rng(2)
+    weights, changes = [], []
+    for _ in range(900):
+        dynamics = worlds.sample(rng)
+        known = weigh(chain, worlds.under(dynamics), listed)
+        mass = np.exp(known.log_mass - known.total)
+        chosen = np.array([rng.choice(len(mass), p=mass / mass.sum())])
+        chain._dynamics, chain._score, chain._now = (
+            dynamics,
+            known.score,
+            known.chains.rows(chosen),
+        )
+        before = float(chain._now.log_likelihood[0])
+        chain._change_dynamics_for_all(listed)
+        weights.append(known.total)
+        changes.append(float(chain._now.log_likelihood[0]) - before)
+    weight = np.exp(np.array(weights) - max(weights))
+    mean = weight @ np.array(changes) / weight.sum()
+    error = np.sqrt((weight**2 * (np.array(changes) - mean) ** 2).sum()) / weight.sum()
+    assert bool(abs(mean) < 4 * error) is exact

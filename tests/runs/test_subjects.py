@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,14 +14,17 @@ import whence
 from runs import small
 from whence import AlphaPrior, Demonstrations, Expert, LapsePrior, Posterior, RewardMachine
 from whence.analysis.mixture import filled, helpful, parted
-from whence.analysis.subjects import BY_SUBJECT, SHARED, Weights, weighed
+from whence.analysis.subjects import BY_SUBJECT, SHARED, Weights, expert_of, weighed
 from whence.cli import run as main
 from whence.errors import ArgumentError
 from whence.likelihood.integrating import Integrated
 from whence.likelihood.subjects import FINE, log_alphas, profile, shown
 from whence.report import render
 from whence.report.study import Study
+from whence.runs import searching
+from whence.runs.events import Event
 from whence.runs.posterior_document import groups_document
+from whence.search.settings import Tempering
 
 TASKS = [
     RewardMachine.from_arrows(arrows, alphabet=("a", "b"))
@@ -261,6 +265,59 @@ def test_a_run_that_is_read_again_has_the_same_groups_without_a_search(
     assert again is not None
     assert again.log_evidence == run.groups.log_evidence
     assert again.subjects == run.groups.subjects
+
+
+def _broken(event: Event) -> None:
+    if event.step >= 20:
+        raise KeyboardInterrupt
+
+
+def test_a_broken_run_has_the_groups_of_an_unbroken_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "EVENT_SECONDS", 0.0)
+    demos = watched([0, 1, 1], [4.0, 9.0, 20.0])
+    quick = Tempering(ladders=2, rungs=3, warm_up=10, steps=40, until_agreed=False, finder=False)
+    asked: dict[str, Any] = {
+        "states": 2, "settings": quick, "discount": 0.9, "experts": "by-subject", "tasks": (1, 2),
+    }  # fmt: skip
+    whole = whence.infer(small.world(), demos, threads=1, **asked).groups
+    with pytest.raises(KeyboardInterrupt):
+        whence.infer(
+            small.world(), demos, threads=2, folder=tmp_path / "run", checkpoint=0.0,
+            on_event=_broken, **asked,
+        )  # fmt: skip
+    resumed = whence.resume(tmp_path / "run", threads=2).groups
+    assert whole is not None
+    assert resumed is not None
+    assert resumed.log_evidence == whole.log_evidence
+    assert resumed.subjects == whole.subjects
+    assert resumed.machines == whole.machines
+
+
+def test_intervals_of_subjects_drawn_from_the_model_cover_as_often_as_they_say() -> None:
+    rng, count = np.random.default_rng(11), 60
+    alphas = np.exp(AlphaPrior(6, 0.5).sample(rng, count))
+    lapses = LapsePrior(1, 19).sample(rng, count)
+    episodes = []
+    for s in range(count):
+        expert = Expert(float(alphas[s]), 0.9, float(lapses[s]))
+        own = whence.simulate(small.world(), TASKS[0], expert, episodes=4, length=20, seed=s)
+        episodes += list(own)
+    pairs = [(small.world(), Demonstrations.from_episodes(episodes))]
+    who, every = [np.repeat(np.arange(count), 4)], np.arange(count)
+    covered = {}
+    for experts in (BY_SUBJECT, SHARED):
+        found = weighed(
+            pairs, TASKS[:1], np.zeros(1), [0.9], AlphaPrior(), LapsePrior(), who, experts
+        )
+        told = [expert_of(found, every, s) for s in range(count)]
+        covered[experts] = (
+            sum(a.low <= x <= a.high for (a, _), x in zip(told, alphas, strict=True)),
+            sum(b.low <= x <= b.high for (_, b), x in zip(told, lapses, strict=True)),
+        )
+    assert min(covered[BY_SUBJECT]) >= 52  # of 60 at 95%: fewer with a chance of 1%
+    assert max(covered[SHARED]) < 30  # one expert for all would be noticed
 
 
 def test_subjects_that_share_an_expert_have_one_alpha() -> None:

@@ -15,7 +15,7 @@ import whence
 from runs import small
 from whence.runs import times, watching
 from whence.runs.display import Pace, line, picture
-from whence.search.sampling import _due, next_look
+from whence.search.agreeing import due, next_look
 
 
 def _told(step: int, seconds: float, **more: Any) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def test_no_time_left_is_above_twice_what_it_then_takes() -> None:
 @pytest.mark.parametrize("step", [0, 1, 199, 200, 799, 800, 801, 1500, 3200, 12_345])
 def test_the_next_look_is_when_the_search_looks(step: int) -> None:
     settings = SimpleNamespace(until_agreed=True, every=200)
-    looks = [at for at in range(step + 1, 60_000) if _due(at, 10**9, 200)]
+    looks = [at for at in range(step + 1, 60_000) if due(at, 10**9, 200)]
     assert next_look(settings, step) == looks[0]
     assert next_look(SimpleNamespace(until_agreed=False, every=200), step) is None
 

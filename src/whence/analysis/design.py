@@ -183,7 +183,8 @@ def told_everywhere(
     gained = (chance * gap).sum(axis=2)
     together = product(mdp, RewardMachine(mdp.alphabet, targets, np.zeros(targets.shape)))
     total = np.zeros(gained.shape)
+    paid = np.zeros((len(places), mdp.n_states * mdp.n_actions))
     for _ in range(length):
-        worth = np.where(mdp.available, together.backup(total, 1.0), 0.0)
-        total = gained + (chance * worth).sum(axis=2)
+        worth = together.discounted(total, 1.0, paid)  # 0 for actions that are not there
+        total = gained + np.einsum("jsa,jsa->js", chance, worth)
     return total, targets

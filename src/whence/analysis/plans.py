@@ -150,6 +150,10 @@ class Weighed:
         """The share of the mass whose plans were not worked out."""
         return max(0.0, 1.0 - float(self.weight.sum()))
 
+    def holding(self, holds: Bools) -> Ints:
+        """Return int64[N]: 1 for each draw that is of a plan for which a statement holds."""
+        return np.append(holds, False)[self.draw].astype(np.int64)
+
     def probability(self, holds: Bools) -> tuple[float, float]:
         """Return how probable a statement is that holds for some plans, and its error.
 
@@ -159,8 +163,7 @@ class Weighed:
         chance = min(1.0, float(self.weight[holds].sum()))
         if self.drawn.exact:
             return chance, self.missing if self.missing > 1e-12 else 0.0
-        hits = np.append(holds, False)[self.draw].astype(np.int64)
-        chains = by_ladder(hits, self.drawn.ladder)
+        chains = by_ladder(self.holding(holds), self.drawn.ladder)
         worth_of = evenness(self.drawn.weight) * ess(chains)
         if math.isnan(worth_of):
             return chance, math.nan

@@ -99,13 +99,21 @@ class PosteriorSample:
     known: Known = field(default_factory=dict)
 
     @classmethod
-    def from_draws(cls, worlds: Worlds, draws: Draws, alphabet: Sequence[str]) -> PosteriorSample:
+    def from_draws(
+        cls,
+        worlds: Worlds,
+        draws: Draws,
+        alphabet: Sequence[str],
+        *,
+        known: Known | None = None,
+    ) -> PosteriorSample:
         """Group draws by the canonical form of the minimised machine, then by the worlds.
 
         Args:
             worlds: a world, several, or pairs of a world and its demonstrations.
             draws: from a sampler, or every machine with its exact weight.
             alphabet: the columns of the draws' tables.
+            known: plans that were worked out before, in the same worlds; new ones join them.
         """
         symbols, places = tuple(alphabet), _worlds(worlds)
         _check(draws, symbols, places)
@@ -128,6 +136,7 @@ class PosteriorSample:
             drawn=Drawn(members.owner[kind], draws.discount, draws.weight, draws.ladder,
                         draws.exact),
             kinds=draws.kinds,
+            known={} if known is None else known,
         )  # fmt: skip
 
     @property

@@ -98,7 +98,8 @@ def _subject_lines(found: Groups) -> list[str]:
 
 def answer_lines(run: Run) -> list[str]:
     """Return the answer in a sentence, what is probable, and what is open."""
-    return [run.answer, *fact_lines(facts_document(run)), *_test_lines(run), *_open_lines(run)]
+    open_ = open_lines(open_questions_document(run))
+    return [run.answer, *fact_lines(facts_document(run)), *_test_lines(run), *open_]
 
 
 def _test_lines(run: Run) -> list[str]:
@@ -180,9 +181,10 @@ def _posterior_lines(run: Run) -> list[str]:
     ]
 
 
-def _open_lines(run: Run) -> list[str]:
+def open_lines(questions: list[dict[str, Any]]) -> list[str]:
+    """Return open questions, as JSON has them, one a line, each with what would settle it."""
     lines = []
-    for each in open_questions_document(run):
+    for each in questions:
         pays = ", ".join(f"{number(p['reward'])} ({p['probability']:.0%})" for p in each["pays"])
         labels = " ".join(text.visible(label) for label in each["labels"])
         lines.append(f"  open: what does `{labels}` pay? {pays}; {where_to_look(each)}")

@@ -89,7 +89,7 @@ def command(
         }
     )
     out.show(f"wrote {output}" + ("" if printed is None else f" and {printed}"))
-    if study.left_out and compare is None and study.run.stopped != "unfinished":
+    if study.left_out and compare is None and not study.run.provisional:
         out.warn(f"new episodes are not predicted: {study.left_out}")
 
 
@@ -138,7 +138,7 @@ def study_of(
         discounts=job.unknowns.discounts,
         ladders=Ladders.told(status_document(Path(folder))["last"]),
         folder=folder,
-        compare=run.stopped != "unfinished" if compare is None else compare,
+        compare=not run.provisional if compare is None else compare,
         minutes=minutes,
         threads=threads,
         executor=executor,

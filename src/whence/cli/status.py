@@ -17,6 +17,8 @@ WORDS = {
     "killed": "killed; go on with: whence resume {run}",
 }
 
+MOST_LINES = 3  # of what is probable so far, and of what is open
+
 
 @click.command("status")
 @click.argument("run")
@@ -52,7 +54,19 @@ def _parts(path: Path, document: dict[str, Any]) -> list[Any]:
         return [line]
     pace = Pace()
     pace.see_alone(document["last"])
-    return [line, "", picture(document["last"], drawing_of(best_so_far(path)), pace)]
+    shown = picture(document["last"], drawing_of(best_so_far(path)), pace)
+    return [line, "", shown, *_provisional(document["provisional"])]
+
+
+def _provisional(found: dict[str, Any] | None) -> list[str]:
+    """Return what was found so far, what is probable, and the next demonstrations."""
+    from whence.cli._findings import fact_lines, open_lines
+
+    if found is None:
+        return []
+    doubts = [f"  provisional: {doubt}" for doubt in found["doubts"][:1]]
+    more = [*fact_lines(found["facts"])[:MOST_LINES], *open_lines(found["telling"])[:MOST_LINES]]
+    return ["", found["answer"], *doubts, *more]
 
 
 def _watched(path: Path, document: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -161,7 +162,12 @@ class CompiledEngine:
 
     def canonical(self, transitions: Ints, rewards: Floats) -> tuple[Ints, Floats, Ints]:
         """Return the canonical tables, int64[B, n, m] and float64[B, n, m], and state counts."""
-        return canonical_tables(transitions, rewards, readable(self.mdp, self.evidence))
+        return canonical_tables(transitions, rewards, self._readable)
+
+    @cached_property
+    def _readable(self) -> Bools:
+        """bool[m]: the symbols that the world or the demonstrations show."""
+        return readable(self.mdp, self.evidence)
 
     def log_likelihood(
         self,
@@ -218,7 +224,8 @@ class CompiledEngine:
             score(start, stop, self.world, self.cells, machines, Experts(*experts), room, results)
             self._rooms.give_back(n, m, room)
 
-        spread(part, size, max(LANES // n, 1), self.threads)
+        work = size * n * self.mdp.n_states
+        spread(part, size, max(LANES // n, 1), self.threads, work)
         return results
 
     def _seen(self, discount: float) -> World:

@@ -118,15 +118,17 @@ class Fitter:
         `discount`, int64[B], says at which of the discounts.
         """
         tables, keys = self.solved.keyed(transitions, rewards, discount)
+        known = {key: self._remembered.get(key) for key in keys}  # other threads may forget
         fresh: dict[bytes, int] = {}
         for row, key in enumerate(keys):
-            if key not in self._remembered:
+            if known[key] is None:
                 fresh.setdefault(key, row)
         if fresh:
             rows = np.fromiter(fresh.values(), dtype=np.int64, count=len(fresh))
             found = self._fitted((tables[0][rows], tables[1][rows]), discount[rows], list(fresh))
+            known.update(zip(fresh, found, strict=True))
             self._remembered.update(zip(fresh, found, strict=True))
-        result = np.array([self._remembered[key] for key in keys]).reshape(len(keys), 8)
+        result = np.array([known[key] for key in keys]).reshape(len(keys), 8)
         if len(self._remembered) > REMEMBERED:
             every = list(self._remembered.items())
             self._remembered = dict(every[len(every) // 2 :])
@@ -179,16 +181,13 @@ class Fitter:
 
     def _plainly(self, tables: tuple[Ints, Floats], discount: Ints, keys: list[bytes]) -> Floats:
         """Return float64[B, 8] for Boltzmann experts: one solve for all alphas and lapses."""
-        from whence.likelihood.kernels.fitting import fit_machines
-
-        size, nothing = len(keys), np.zeros((0, 0, 0))
+        size = len(keys)
         result = np.zeros((size, 8))
         prior, start = np.tile(self.prior, (size, 1)), np.tile(self._start, (size, 1))
         for some in self.solved.pieces(size, tables[0].shape[1]):
             q, counts = self.solved.rows(tables, discount, keys, some)
-            fit_machines(
-                q, nothing, counts, MOST_ROWS, prior[some], self.free, start[some], result[some]
-            )
+            own = q, counts, prior[some], start[some], result[some]
+            self.solved.spread(partial(_fit_some, own, self.free), len(q))
         return result
 
     def _softly(self, number: int, tables: tuple[Ints, Floats]) -> Floats:
@@ -203,6 +202,14 @@ class Fitter:
             for some in pieces
         ]  # fmt: skip
         return np.concatenate(parts)
+
+
+def _fit_some(tables: tuple[Floats, ...], free: Floats, start: int, stop: int) -> None:
+    """Fit some machines; tables: Q, counts, priors, places to start from, and what is written."""
+    from whence.likelihood.kernels.fitting import fit_machines
+
+    q, counts, prior, places, out = (table[start:stop] for table in tables)
+    fit_machines(q, np.zeros((0, 0, 0)), counts, MOST_ROWS, prior, free, places, out)
 
 
 def _bent_down(precision: Floats) -> tuple[Floats, Floats, Floats]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
-from whence._arrays import Floats, Ints, frozen_own
+from whence._arrays import Bools, Floats, Ints, frozen_own
 from whence.likelihood.compiled import (
     canonical_tables,
     placed,
@@ -65,7 +66,12 @@ class HubEngine:
 
     def canonical(self, transitions: Ints, rewards: Floats) -> tuple[Ints, Floats, Ints]:
         """Return the canonical tables, int64[B, n, m] and float64[B, n, m], and state counts."""
-        return canonical_tables(transitions, rewards, readable(self.mdp, self.evidence))
+        return canonical_tables(transitions, rewards, self._readable)
+
+    @cached_property
+    def _readable(self) -> Bools:
+        """bool[m]: the symbols that the world or the demonstrations show."""
+        return readable(self.mdp, self.evidence)
 
     def log_likelihood(
         self,

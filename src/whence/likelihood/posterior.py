@@ -371,13 +371,16 @@ class Posterior:
         values[order] = found
         return values, sweeps
 
-    def value_tolerance(self, alpha: Floats, allowed: float) -> Floats:
+    def value_tolerance(
+        self, alpha: Floats, allowed: float, discount: Floats | None = None
+    ) -> Floats:
         """Return float64[B]: how exact values must be for log likelihoods to be.
 
-        Values within e of exact move the Q of one state by at most discount * e each, and so
-        a step's log probability by at most 2 alpha discount e.
+        Values within e of exact move Q by at most discount * e, and a step's log probability by
+        at most 2 alpha discount e. The discount is the expert's, or float64[B].
         """
-        slope = 2 * np.where(np.isinf(alpha), 0.0, alpha) * self.expert.discount * self.n_steps
+        own = self.expert.discount if discount is None else discount
+        slope = 2 * np.where(np.isinf(alpha), 0.0, alpha) * own * self.n_steps
         finite = np.divide(allowed, slope, out=np.ones_like(slope), where=slope > 0)
         return np.where(np.isinf(alpha), INFINITE_ALPHA_TOLERANCE, np.minimum(finite, 1.0))
 

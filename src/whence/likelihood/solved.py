@@ -8,20 +8,25 @@ usual alpha, and kept for a while. A number that comes out of it does not depend
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
 from whence.likelihood.cache import bands
 from whence.likelihood.posterior import Posterior
+from whence.likelihood.threads import spread
 from whence.model.product import checked_sharpness
 
 EXACT = 1e-11  # of values, in units of the largest level
 ROOM = 2**22  # numbers that are worked on at a time
 KEPT = 2**23  # numbers that are kept
 
+AT_ONCE = 4  # machines that a thread takes
+
 Rows = tuple[Floats, Floats]
+Keyed = tuple[tuple[Ints, Floats], list[bytes]]
 
 
 class Solved:
@@ -35,46 +40,57 @@ class Solved:
         """
         self.posteriors = posteriors
         self.largest = max(abs(level) for level in posteriors[0].levels) or 1.0
+        experts = [posterior.expert for posterior in posteriors]
+        self._soft = np.array([expert.is_soft for expert in experts])
+        self._discount = np.array([expert.discount for expert in experts])
+        self._keyed: dict[tuple[bytes, ...], Keyed] = {}
         self._kept: dict[bytes, Rows] = {}
         self._numbers = 0
 
     def serves(self, alpha: Floats, discount: Ints) -> Bools:
         """Return bool[B]: the experts for whom Q is fine enough."""
-        result = np.zeros(len(alpha), dtype=np.bool_)
-        for number in np.unique(discount):
-            rows = discount == number
-            posterior = self.posteriors[number]
-            if posterior.expert.is_soft:  # every alpha takes a solve
-                continue
-            allowed = posterior.value_tolerance(bands(alpha[rows]), posterior.tolerance)
-            result[rows] = np.isfinite(alpha[rows]) & (allowed >= EXACT * self.largest)
-        return result
+        first = self.posteriors[0]
+        grid = self._discount[discount]
+        allowed = first.value_tolerance(bands(alpha), first.tolerance, grid)
+        fine = np.isfinite(alpha) & (allowed >= EXACT * self.largest)
+        return np.asarray(fine & ~self._soft[discount])  # a soft one takes a solve for each alpha
 
     def log_likelihood(
         self, transitions: Ints, rewards: Floats, discount: Ints, alpha: Floats, lapse: Floats
     ) -> Floats:
         """Return float64[B] of machines, int64[B, n, m] and float64[B, n, m], at experts."""
-        from whence.likelihood.kernels.experts import weigh_experts
-
         result = np.zeros(len(alpha))
-        for number in np.unique(discount):
-            rows = discount == number
-            place = self.posteriors[number].expert.discount
-            checked_sharpness(rewards[rows], alpha[rows], place)
+        grid = self._discount[discount]
+        sharpest = int(np.argmax(alpha / (1 - grid)))
+        checked_sharpness(rewards, alpha[sharpest], float(grid[sharpest]))
         tables, keys = self.keyed(transitions, rewards, discount)
         for some in self.pieces(len(keys), tables[0].shape[1]):
             q, counts = self.rows(tables, discount, keys, some)
-            weigh_experts(q, counts, alpha[some], lapse[some], result[some])
+            own = q, counts, alpha[some], lapse[some], result[some]
+            self.spread(partial(_weigh_some, own), len(q))
         return result + self.posteriors[0].beside_steps(transitions, rewards)
 
-    def keyed(
-        self, transitions: Ints, rewards: Floats, discount: Ints
-    ) -> tuple[tuple[Ints, Floats], list[bytes]]:
-        """Return canonical tables, and what each machine at its discount is known by."""
-        tables = self.posteriors[0].canonical(transitions, rewards)
-        size = len(discount)
-        parts = [table.reshape(size, -1).astype(np.float64) for table in (*tables, discount)]
-        return tables[:2], [row.tobytes() for row in np.concatenate(parts, axis=1)]
+    def spread(self, part: Callable[[int, int], None], size: int) -> None:
+        """Run `part(start, stop)` over machines, on several threads where they are many."""
+        spread(part, size, AT_ONCE, self.posteriors[0].engines[0].threads)
+
+    def keyed(self, transitions: Ints, rewards: Floats, discount: Ints) -> Keyed:
+        """Return canonical tables, and what each machine at its discount is known by.
+
+        The same machines are often asked for twice in a row: to fit, and to weigh.
+        """
+        given = transitions.tobytes(), rewards.tobytes(), discount.tobytes()
+        found = self._keyed.get(given)
+        if found is None:
+            tables = self.posteriors[0].canonical(transitions, rewards)
+            size = len(discount)
+            parts = [table.reshape(size, -1).astype(np.float64) for table in (*tables, discount)]
+            rows = np.concatenate(parts, axis=1)
+            width, data = rows.shape[1] * rows.itemsize, rows.tobytes()
+            keys = [data[first : first + width] for first in range(0, len(data), width)]
+            found = tables[:2], keys
+            self._keyed = {given: found}
+        return found
 
     def rows(
         self, tables: tuple[Ints, Floats], discount: Ints, keys: list[bytes], some: slice
@@ -183,6 +199,13 @@ class Solved:
             np.concatenate([part[0] for part in parts], axis=1),
             np.concatenate([part[1] for part in parts], axis=1),
         )
+
+
+def _weigh_some(tables: tuple[Floats, ...], start: int, stop: int) -> None:
+    """Weigh some machines; tables: Q, counts, alphas, lapses, and what is written."""
+    from whence.likelihood.kernels.experts import weigh_experts
+
+    weigh_experts(*(table[start:stop] for table in tables))
 
 
 def _padded(parts: list[Rows]) -> Rows:

@@ -59,6 +59,8 @@ class Product:
         """Return float[n, S * A] of float[n, N]; `otherwise` where nothing can follow."""
         weighted = entries * self.mdp.probabilities
         if not self.mdp.is_masked:
+            if self.mdp.is_deterministic:  # one entry a pair: there is nothing to add up
+                return np.asarray(weighted)
             return np.add.reduceat(weighted, self.mdp.offsets[:-1], axis=1)
         open_pairs = np.flatnonzero(self.mdp.available)
         result = np.full((len(entries), self.mdp.available.size), otherwise)

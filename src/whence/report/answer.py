@@ -50,20 +50,21 @@ def _lead(study: Study) -> Html:
     found = study.run.found
     if found is None or not found.sure:
         return paragraph(marked(study.run.answer), kind="lead")
-    shaky = bool(grave(study.run)) or study.run.stopped == "unfinished"
+    shaky = bool(grave(study.run)) or study.run.provisional
     badge = fill(
         ' <span class="sure {kind}">{chance} sure{but}</span>',
         kind="shaky" if shaky else "",
         chance=percent(found.confidence[0]),
         but=", if the doubts below are unfounded" if shaky else "",
     )
-    return paragraph(marked(f"{found.statement}."), badge, kind="lead")
+    lead = f"{study.run.until_now}{found.statement}."
+    return paragraph(marked(lead), badge, kind="lead")
 
 
 def _surer(study: Study) -> Html:
     """Return, in one line, what would make the answer surer."""
     run = study.run
-    if run.stopped == "unfinished":
+    if run.provisional:
         text = join(["let the run end, ", _command(f"whence resume {study.kept}")])
     elif grave(run):
         text = join(["run ", _command(cure(grave(run)[0], run, study.kept))])
@@ -148,12 +149,12 @@ def _trust(study: Study) -> Html:
     """Return whether the search can be trusted, and what to do about each doubt."""
     run = study.run
     doubts = _doubts(study)
-    if run.stopped == "unfinished":
+    if run.provisional:
         resume = _command(f"whence resume {study.kept}")
         doubts.insert(0, join(["The run is not finished: ", resume, "."]))
     if doubts:
         lead = "Do not trust this yet."
-        if not grave(run) and run.stopped != "unfinished":
+        if not grave(run) and not run.provisional:
             lead = "The answer stands; some figures are rough."
         return fill(
             '<div class="notice doubt"><p><strong>{lead}</strong></p>{all}</div>',

@@ -118,11 +118,12 @@ def _ladders(ladders: Ladders | None) -> list[Html]:
     trips = listed([f"{trip:,}" for trip in ladders.round_trips])
     low, high = min(ladders.swap_rates), max(ladders.swap_rates)
     rejected = [1 - rate for rate in ladders.swap_rates]
+    predicted = trips_predicted(rejected, 1_000 * ladders.copies)
     text = (
         f"Round trips from the hottest rung to the coldest since the warm-up, by ladder: {trips}. "
         f"Neighbouring rungs were exchanged in {share(low)} to {share(high)} of the "
         f"tries: a barrier (Lambda) of {barrier(rejected):.1f}, with which a ladder would make "
-        f"about {trips_predicted(rejected, 1_000):.0f} round trips in 1,000 steps if its "
+        f"about {predicted:.0f} round trips in 1,000 steps if its "
         "chains forgot at every step where they were."
     )
     pairs = zip(ladders.temperatures, ladders.temperatures[1:], ladders.swap_rates, strict=False)

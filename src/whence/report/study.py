@@ -37,11 +37,13 @@ class Ladders:
         temperatures: K of them, the coldest first.
         swap_rates: K - 1, how often neighbours were exchanged.
         round_trips: for each ladder, how often a chain went from the hottest rung to the coldest.
+        copies: of each ladder, which make trips side by side.
     """
 
     temperatures: tuple[float, ...]
     swap_rates: tuple[float, ...]
     round_trips: tuple[int, ...]
+    copies: int = 1
 
     @classmethod
     def told(cls, event: Mapping[str, Any] | None) -> Ladders | None:
@@ -54,7 +56,8 @@ class Ladders:
         temperatures, rates, trips = (tuple(values) for values in found if values is not None)
         if len(temperatures) != len(rates) + 1:
             return None
-        return cls(temperatures, rates, trips)
+        copies = (event or {}).get("copies")
+        return cls(temperatures, rates, trips, copies if isinstance(copies, int) else 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +145,7 @@ class Study:
             "executor": executor, "on_event": on_event,
         }  # fmt: skip
         comparison, reason = None, "It was not asked for."
-        if run.stopped == "unfinished":
+        if run.provisional:
             reason = (
                 "The run is not finished, and the report on it infers nothing of its own; "
                 "`whence report --predict` does."

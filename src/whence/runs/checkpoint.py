@@ -25,9 +25,9 @@ from whence.search.method import Row
 from whence.search.tape import Tape
 from whence.search.tempering import EXPERT
 
-TAG = "whence/checkpoint/5"
+TAG = "whence/checkpoint/6"
 READ = tuple(
-    f"whence/checkpoint/{number}" for number in range(1, 6)
+    f"whence/checkpoint/{number}" for number in range(1, 7)
 )  # what older ones lack is filled in
 NAME = "checkpoint.npz"
 STEPS = "steps"
@@ -56,7 +56,7 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
     """What a checkpoint says beside the arrays of the state.
 
     Attributes:
-        format: `whence/checkpoint/5`.
+        format: `whence/checkpoint/6`.
         job: what the run was asked to do, as in the manifest.
         settings: the method's, as extended.
         minutes: the limit, as extended.
@@ -155,7 +155,7 @@ def restored(folder: Path, found: Found, fresh: Walk) -> Walk:
     source = str(folder / NAME)
     header = found.header
     fields = _upgraded(found.fields, fresh)
-    state = filled(_of_moves(fresh.state, fields), fields, "state", source)
+    state = filled(_of_moves(_shaped(fresh, fields), fields), fields, "state", source)
     rows: list[Any] = []
     records: list[Any] = []
     for part in header.parts:
@@ -182,7 +182,8 @@ def _upgraded(fields: arrays.Arrays, fresh: Walk) -> arrays.Arrays:
     `whence/checkpoint/2` there was no finder, and rounds of the warm-up were all of one length;
     up to `whence/checkpoint/3` there was no census, and such runs go on without. Up to
     `whence/checkpoint/4` all ladders shared a stream and finders took turns, and batches of an
-    enumeration were not thinned by themselves; such runs go on like that.
+    enumeration were not thinned by themselves; such runs go on like that. Up to
+    `whence/checkpoint/5` ladders had no copies.
     """
     result = dict(fields)
     if "state.current.rewards" in fields:
@@ -205,6 +206,8 @@ def _upgraded(fields: arrays.Arrays, fresh: Walk) -> arrays.Arrays:
         result["state.weighed"] = np.array(-1)
     if "state.replica" in fields and "state.common" not in fields:
         result |= _with_a_common_stream(result, fresh)
+    if "state.replica" in fields and "state.copies" not in fields:
+        result["state.copies"] = np.array(1)
     if "state.log_dropped" in fields and "state.thinned" not in fields:
         result["state.thinned"] = np.array(False)
     return result
@@ -225,6 +228,15 @@ def _of_moves(state: Any, fields: arrays.Arrays) -> Any:
     return dataclasses.replace(
         state, moves=moves, shares=np.zeros(len(moves)), tried=nothing, made=nothing
     )
+
+
+def _shaped(fresh: Walk, fields: arrays.Arrays) -> Any:
+    """Return a state that has just begun, with as many copies of ladders as a later one has."""
+    copies, warm = fields.get("state.copies"), fields.get("state.warm")
+    if copies is None or warm is None or copies.shape or warm.shape:
+        return fresh.state
+    known = int(copies) if int(copies) in (1, fresh.state.copies) else fresh.state.copies
+    return fresh.method.shaped(fresh.state, int(warm) >= 0, known)
 
 
 def _with_a_common_stream(fields: arrays.Arrays, fresh: Walk) -> arrays.Arrays:

@@ -17,7 +17,7 @@ MOST_WORKERS = 8  # that are shown each; of more, the slowest and the fastest
 OVER = (ANALYSING, FINISHED)  # nothing of the search is left
 WINDOW = 5.0  # seconds over which rates are taken: steps become faster, as more is remembered
 RECENT = 2.0  # seconds that are looked at by themselves, too
-UNITS_WINDOW = 60.0  # the same where steps come by units of workers
+UNITS_WINDOW = 60.0  # seconds where steps come by units of workers, and the last say little
 FEW = 0.5  # seconds of searching below which nothing is said of rates
 PHASES = ("finding", "warm")  # steps of one phase say nothing of those of the next
 
@@ -44,11 +44,11 @@ class Pace:
         if seen and any(seen[-1].get(name) != document.get(name) for name in PHASES):
             seen.clear()
         seen.append(document)
-        window = UNITS_WINDOW if document.get("workers") else WINDOW
+        window, recent = (UNITS_WINDOW, 0.0) if document.get("workers") else (WINDOW, RECENT)
         while len(seen) > 2 and document["seconds"] - seen[1]["seconds"] > window:
             seen.popleft()
         half = next(
-            (each for each in seen if document["seconds"] - each["seconds"] <= RECENT), None
+            (each for each in seen if document["seconds"] - each["seconds"] <= recent), None
         )
         self._between(seen[0], document, half)
 

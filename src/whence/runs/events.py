@@ -30,6 +30,8 @@ class Event:
         details: what the method tells of itself, ready for JSON.
         look: the step at which it may end by itself, as far as is known.
         most_seconds: after which it stops, if that was asked for.
+        so_far: returns the provisional `Run`, what was found so far; to be called, if at all,
+            while the callback has the event. It takes as long as analysing at the end.
     """
 
     kind: str
@@ -43,6 +45,7 @@ class Event:
     compiling: float = 0.0
     look: int | None = None
     most_seconds: float | None = None
+    so_far: Callable[[], Any] | None = None
 
     def document(self) -> dict[str, Any]:
         """Return the event for JSON, without the machine."""

@@ -1,6 +1,7 @@
 """What a run found, in its folder: best.json, trace.npz, draws.npz and, last, result.json.
 
-`best.json` is the machine. Each file is written whole or not at all.
+`best.json` is the machine. While a run goes on, `provisional.json` is what `result.json` would be
+if it ended now. Each file is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from whence.search.draws import Draws
 
 TRACE = "whence/trace/1"
 TOP = 10  # machines of an exact posterior that the result names
-BEST, RESULT = "best.json", "result.json"
+BEST, RESULT, PROVISIONAL = "best.json", "result.json", "provisional.json"
 STEPS = "trace.npz"
 
 
@@ -47,6 +48,23 @@ def write(folder: Path, run: Run) -> None:
         found = listed.listed_arrays(run.groups.machines, run.groups.source)
         files.write_bytes(files.own(folder, listed.NAME), arrays.write(found))
     files.write_bytes(files.own(folder, RESULT), _json(result_document(run)))
+    files.remove(files.own(folder, PROVISIONAL))
+
+
+def write_provisional(folder: Path, run: Run) -> None:
+    """Write what a run that goes on has found so far."""
+    document = {"provisional": True} | result_document(run)
+    files.write_bytes(files.own(folder, PROVISIONAL), _json(document))
+
+
+def provisional(folder: Path) -> dict[str, Any] | None:
+    """Return what a run that goes on had found at its last checkpoint, if it was written."""
+    try:
+        found = msgspec.json.decode(files.read_bytes(files.own(folder, PROVISIONAL)))
+    except (FileError, msgspec.MsgspecError):
+        return None
+    whole = isinstance(found, dict) and {"answer", "doubts", "facts", "telling"} <= set(found)
+    return found if whole else None
 
 
 def write_told(folder: Path, run: Run) -> None:

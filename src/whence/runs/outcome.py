@@ -12,15 +12,25 @@ from whence.analysis.discounting import doubts_of_discount
 from whence.analysis.greed import notes_of_greed
 from whence.analysis.levels import notes_of_levels
 from whence.analysis.questions import open_questions
+from whence.analysis.sample import PosteriorSample
 from whence.runs import events, folder, subjects, weighing
-from whence.runs.result import Run, Trace
+from whence.runs.job import Job
+from whence.runs.reported import error_of_facts
+from whence.runs.result import UNFINISHED, Run, Trace
 from whence.runs.searching import Search
 from whence.search.method import Row
 from whence.search.tape import Tape
 
+WARMING = (
+    "the warm-up has not ended: probabilities are those of the {} machines that chains stand at, "
+    "beside each other"
+)
+
 
 def finished(search: Search, first: str) -> Run:
     """Search to the end, work out what was found, and write it where the run has a folder."""
+    search.so_far = lambda: result(search, UNFINISHED, search.walk.seconds, ())
+    search.write_so_far = folder.write_provisional
     stopped = search.run(first)
     search.stop.patient = False
     if search.on_event is not None:
@@ -42,7 +52,7 @@ def result(
 
     Args:
         search: the job and where it stands.
-        stopped: why it ended.
+        stopped: why it ended; `unfinished` where it goes on, and all of it is provisional.
         seconds: what it took; by default until now.
         level_notes: what is known of other levels of rewards; worked out by default.
     """
@@ -53,13 +63,18 @@ def result(
     kept = None if search.keeper is None else search.keeper.folder
     place = problem.unknowns.places.index((expert.kind, expert.discount))
     posterior = problem.posteriors[place].of_expert(expert)
-    found = weighing.weighed(problem, posterior, finding.draws, job.seed, kept)
+    draws, warming = finding.draws, False
+    if draws is None and stopped == UNFINISHED:
+        draws = walk.method.met_so_far(walk.state)
+        warming = draws is not None
+    found = weighing.weighed(problem, posterior, draws, job.seed, kept, walk.known)
     machine, expert = weighing.leading(found, machine, expert)
     posterior, sample = posterior.of_expert(expert), found.sample
     log_likelihood = posterior.finest(machine)
     log_prior = float(posterior.log_prior(machine.transitions[None], machine.rewards[None])[0])
     doubts = (
-        *finding.doubts,
+        *((WARMING.format(draws.size),) if warming and draws is not None else finding.doubts),
+        *_doubts_of_facts(job, sample),
         *found.doubts,
         *doubts_of_discount(posterior, machine, problem),
     )
@@ -82,7 +97,7 @@ def result(
         expert=expert,
         stopped=stopped,
         doubts=doubts,
-        draws=found.draws,
+        draws=None if warming else found.draws,
         posterior=sample,
         rough=found.rough,
         certainty=certainty,
@@ -99,9 +114,23 @@ def result(
     )
 
 
+def _doubts_of_facts(job: Job, sample: PosteriorSample | None) -> tuple[str, ...]:
+    """Return what to say where the facts of a sample are not as exact as was asked."""
+    wanted = getattr(job.settings, "precision", None)
+    if wanted is None or sample is None or sample.drawn.exact or job.by_subject:
+        return ()
+    error = error_of_facts(sample)
+    if not error > wanted:
+        return ()
+    return (
+        f"the probability of a fact has an error of {error:.3f}, more than {wanted:g}: give more "
+        "steps",
+    )
+
+
 def _ladders(details: dict[str, Any]) -> dict[str, Any]:
     """Return how ladders did, from what a method tells."""
-    names = ("temperatures", "swap_rates", "round_trips")
+    names = ("temperatures", "swap_rates", "round_trips", "copies")
     return {name: details[name] for name in names if name in details}
 
 

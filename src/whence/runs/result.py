@@ -63,6 +63,8 @@ PLANS = {
     SOFT: "plans with its own errors in mind: a soft expert",
 }
 
+UNFINISHED = "unfinished"  # of a run that has not ended, in the place of why it ended
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run(RunMethods):
@@ -82,7 +84,7 @@ class Run(RunMethods):
         seconds: what it took.
         job: what was asked: worlds, demonstrations and every setting.
         expert: who demonstrates, with the best machine where that was inferred.
-        stopped: why it ended: `agreed`, `steps` or `minutes`.
+        stopped: why it ended: `agreed`, `steps` or `minutes`; `unfinished` where it has not.
         doubts: what speaks against trusting the result, in words; nothing where ladders agree.
         draws: machines and their weights in the posterior, where the method knows them.
         posterior: those machines grouped by what they mean in the worlds. Where a world was
@@ -100,8 +102,8 @@ class Run(RunMethods):
         level_notes: what other levels of rewards would explain, where machines paid 0 or 1.
         expert_notes: whether the expert may as well be greedy, and what follows.
         groups: subjects and their tasks, where `experts` or `tasks` asked for them; else None.
-        ladders: how the ladders of tempering did: `temperatures`, `swap_rates`, `round_trips`;
-            nothing for other methods.
+        ladders: how the ladders of tempering did: `temperatures`, `swap_rates`, `round_trips`,
+            and `copies` of each; nothing for other methods.
         manifest: of the folder that the run was read from or is kept in, or None.
         folder: that folder, or None.
         answers: to questions, those withdrawn among them; see `answered`.
@@ -182,11 +184,31 @@ class Run(RunMethods):
         return first, design.best((first.own, first.other), (0.5, 0.5))
 
     @property
+    def provisional(self) -> bool:
+        """Whether the run has not ended: what it says is what it knows so far."""
+        return self.stopped == UNFINISHED
+
+    @property
     def answer(self) -> str:
         """What the expert wants, in one sentence of the facts that are sure.
 
-        A second one says how the expert plans, where that was asked.
+        A second one says how the expert plans, where that was asked. Of a run that has not ended
+        it begins with "So far", and after how many steps.
         """
+        return self.until_now + self._answer
+
+    @property
+    def until_now(self) -> str:
+        """What marks an answer as provisional; empty where the run has ended."""
+        if not self.provisional:
+            return ""
+        step = "step" if self.steps == 1 else "steps"
+        met = self.draws is None and self.posterior is not None
+        among = ", among the machines that were met" if met else ""
+        return f"So far, after {self.steps:,} {step}{among}: "
+
+    @property
+    def _answer(self) -> str:
         if self.groups is not None:
             return self.groups.answer
         if self.found is not None:

@@ -18,7 +18,7 @@ from whence.runs.events import OnEvent
 from whence.runs.job import Job, checked_threads
 from whence.runs.keeper import Keeper
 from whence.runs.outcome import finished, result
-from whence.runs.result import Run
+from whence.runs.result import UNFINISHED, Run
 from whence.runs.reweighing import with_answers
 from whence.runs.searching import Search
 from whence.runs.walk import Walk
@@ -147,7 +147,7 @@ def _ended(search: Search, header: checkpoints.Header) -> Run:
     kept = None
     if header.stopped is not None and search.keeper is not None:
         kept = results.level_notes(search.keeper.folder)
-    return result(search, header.stopped or "unfinished", header.seconds, kept)
+    return result(search, header.stopped or UNFINISHED, header.seconds, kept)
 
 
 def _kept_job(kept: Keeper) -> tuple[Job, checkpoints.Found | None]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +19,9 @@ from whence.runs.keeper import Keeper
 from whence.runs.signals import Stop, Stopped
 from whence.runs.walk import Walk
 from whence.search.problem import Problem
-from whence.search.sampling import next_look
 
 EVENT_SECONDS = 0.2
+SO_FAR_SHARE = 0.05  # of the time, at most, that is spent on what was found so far
 
 
 class _TimeIsUp(Exception):  # noqa: N818
@@ -36,7 +39,12 @@ class Search:
         on_event: who is told, or None.
         stop: whether the user asked to stop.
         crew: who does the work, or None: this process.
+        so_far: works out what was found so far: a provisional `Run`.
+        write_so_far: writes that into a folder.
     """
+
+    so_far: Callable[[], Any] | None = None
+    write_so_far: Callable[[Path, Any], None] | None = None
 
     def __init__(
         self,
@@ -56,6 +64,7 @@ class Search:
         self.stop = stop or Stop()
         self.crew = crew
         self._told = -np.inf
+        self._next_so_far = 0.0
         self._compiled = times.compiling().seconds
 
     def run(self, first: str) -> str:
@@ -117,7 +126,8 @@ class Search:
             machine=None if found is None else found.machine,
             details=method.details(walk.state) | ({} if self.crew is None else self.crew.details),
             compiling=times.compiling().seconds - self._compiled,
-            look=next_look(self.job.settings, walk.state.step),
+            look=method.look(walk.state),
+            so_far=self.so_far,
             most_seconds=None if math.isinf(self.job.most_seconds) else self.job.most_seconds,
         )
 
@@ -152,3 +162,14 @@ class Search:
             )
         if self.keeper.due:
             self.keeper.save(self.walk, self.job, self.event(events.CHECKPOINT))
+            self._tell_so_far()
+
+    def _tell_so_far(self) -> None:
+        """Write what was found so far; that takes at most a twentieth of the time."""
+        began = time.perf_counter()
+        if began < self._next_so_far or self.so_far is None or self.write_so_far is None:
+            return
+        assert self.keeper is not None
+        self.write_so_far(self.keeper.folder, self.so_far())
+        now = time.perf_counter()
+        self._next_so_far = now + (now - began) / SO_FAR_SHARE

@@ -35,6 +35,7 @@ class Said(msgspec.Struct, omit_defaults=True):
     temperatures: list[float] | None = None
     swap_rates: list[float | None] | None = None
     round_trips: list[int] | None = None
+    copies: int | None = None
     best_likelihoods: list[float | None] | None = None
     workers: dict[str, dict[str, float]] | None = None
     bytes_sent: int | None = None
@@ -43,7 +44,11 @@ class Said(msgspec.Struct, omit_defaults=True):
 
 
 def status_document(path: Path) -> dict[str, Any]:
-    """Return how a run stands, for JSON; `last` is what it said last of itself."""
+    """Return how a run stands, for JSON; `last` is what it said last of itself.
+
+    `provisional` is what it had found at its last checkpoint, as in `result.json`, while it has
+    not ended.
+    """
     told = manifest.read(path)
     last = _last(journal.tail(path))
     process = lock.holder(path)
@@ -54,6 +59,7 @@ def status_document(path: Path) -> dict[str, Any]:
         "created": told.created,
         "method": told.job.get("method"),
         "last": last,
+        "provisional": None if folder.complete(path) else folder.provisional(path),
     }
 
 

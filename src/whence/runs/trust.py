@@ -98,8 +98,10 @@ def sampled(run: Run, folder: str | None = None) -> str:
 
 
 def longer(run: Run, folder: str | None = None) -> str:
-    """Return the command that goes on with a run for as many steps again."""
+    """Return the command that goes on with a run for as many steps again, or to its end."""
     kept = FOLDER if folder is None else folder
+    if run.provisional:  # which has steps left
+        return shlex.join(["whence", "resume", kept])
     steps = max(LONGER * run.steps, getattr(run.settings, "warm_up", 0) * LONGER, 1)
     return shlex.join(["whence", "resume", kept, "--steps", str(steps)])
 

@@ -8,9 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from whence.analysis.plans import Known
 from whence.planning.simulation import checked_seed
 from whence.runs.job import Job
-from whence.search.method import Carried, Method, Part, Row
+from whence.runs.reported import largest_error
+from whence.search.method import AGREED, Carried, Method, Part, Row
 from whence.search.problem import Problem
 from whence.search.tape import Tape
 
@@ -52,6 +54,7 @@ class Walk:
         rows: the trace, a row a step, fewer of a long run.
         records: what the method keeps of steps.
         seconds: spent so far.
+        known: plans of machines that were worked out on the way.
     """
 
     method: Method[Any, Any, Any]
@@ -60,6 +63,7 @@ class Walk:
     rows: Tape[Row] = field(default_factory=Tape)
     records: Tape[Any] = field(default_factory=Tape)
     seconds: float = 0.0
+    known: Known = field(default_factory=dict)
 
     @classmethod
     def start(cls, job: Job, problem: Problem) -> Walk:
@@ -90,5 +94,19 @@ class Walk:
             self.records.append(kept)
 
     def ended(self) -> str | None:
-        """Return why there is nothing more to do, or None."""
-        return self.method.ended(self.state, self.records)
+        """Return why there is nothing more to do, or None.
+
+        Ladders that agree go on until the facts that they tell are exact enough, too.
+        """
+        why = self.method.ended(self.state, self.records)
+        if why != AGREED:
+            return why
+        draws = self.method.sampled(self.state, self.records)
+        posterior = self.method.problem.posteriors[0]
+        if draws is None or largest_error(posterior, draws, self.known) <= self._precision:
+            return why
+        return None
+
+    @property
+    def _precision(self) -> float:
+        return float(getattr(self.method.settings, "precision", np.inf))

@@ -17,6 +17,7 @@ from whence._arrays import Ints
 from whence.analysis import roughness, sensitivity
 from whence.analysis.apart import told_apart
 from whence.analysis.facts import percent
+from whence.analysis.plans import Known
 from whence.analysis.sample import PosteriorSample
 from whence.errors import FileError, FormatError
 from whence.io import arrays
@@ -24,6 +25,7 @@ from whence.likelihood.posterior import Posterior
 from whence.model.coverage import THIN, coverage
 from whence.model.expert import BOLTZMANN, SOFT, Expert
 from whence.model.machine import RewardMachine
+from whence.runs.reported import sampled
 from whence.search.diagnostics import MOST_ERRORS
 from whence.search.draws import Draws
 from whence.search.problem import Problem
@@ -70,7 +72,12 @@ class Weighed:
 
 
 def weighed(
-    problem: Problem, posterior: Posterior, draws: Draws | None, seed: int, folder: Path | None
+    problem: Problem,
+    posterior: Posterior,
+    draws: Draws | None,
+    seed: int,
+    folder: Path | None,
+    known: Known | None = None,
 ) -> Weighed:
     """Return the sample of a run.
 
@@ -80,10 +87,12 @@ def weighed(
         draws: what the search drew, which takes the dynamics as estimated.
         seed: the run's.
         folder: the run's, where it has one.
+        known: plans that were worked out before.
     """
+    plans = {} if known is None else known
     if draws is None:
         return Weighed(None, None, doubts=tuple(sensitivity.doubts_of_dynamics(posterior, None)))
-    sample = _sample(posterior, draws)
+    sample = sampled(posterior, draws, plans)
     if all(mdp.unseen is None for mdp, _ in posterior.worlds):
         return Weighed(draws, sample)
     source = digest(draws, seed)
@@ -93,7 +102,7 @@ def weighed(
     if anew is None:
         doubts = sensitivity.doubts_of_dynamics(posterior, sample)
         return Weighed(draws, sample, doubts=tuple(doubts))
-    found = _sample(posterior, anew)
+    found = sampled(posterior, anew, plans)
     rough = Rough(sample, _note(posterior, found, sample), source)
     return Weighed(anew, found, rough, _doubts(found))
 
@@ -169,10 +178,6 @@ def _possible(transitions: Ints, n_states: Ints) -> bool:
         ((transitions >= 0) & (transitions < n)).all()
         and ((n_states >= 1) & (n_states <= n)).all()
     )
-
-
-def _sample(posterior: Posterior, draws: Draws) -> PosteriorSample:
-    return PosteriorSample.from_draws(list(posterior.worlds), draws, posterior.alphabet)
 
 
 def _doubts(rough: PosteriorSample) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 from whence._arrays import Floats
 from whence.search import census, ladder
 from whence.search.census import Census
+from whence.search.parting import widened
 from whence.search.settings import Tempering
 from whence.search.target import Target
 from whence.search.tempering import State, started
@@ -86,13 +87,13 @@ def adapted(state: State, target: Target, settings: Tempering) -> State:
     ended = half or (found and agreed and (balanced or state.round >= settings.warm_up))
     longer = 2 * state.round if found else state.round
     members, weighed = _census(state, target) if ended else (state.census, state.weighed)
-    return replace(
+    adapted = replace(
         _counted_afresh(state),
         census=members,
         weighed=weighed,
         warm=state.step if ended else -1,
         temperatures=np.tile(
-            ladder.respaced(state.temperatures[0], rejection), (settings.ladders, 1)
+            ladder.respaced(state.temperatures[0], rejection), (len(state.ladder), 1)
         ),
         came_from_hot=state.came_from_hot & (not ended),
         trips=state.trips * (not ended),
@@ -100,6 +101,7 @@ def adapted(state: State, target: Target, settings: Tempering) -> State:
         round=longer,
         turn=state.step + longer,
     )
+    return widened(adapted, settings.ladders) if ended and state.copies > 1 else adapted
 
 
 def _census(state: State, target: Target) -> tuple[Census, int]:

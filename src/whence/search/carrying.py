@@ -60,8 +60,11 @@ class Carrier:
             temperatures: float64[B].
         """
         machines, experts = old
-        before = self.normals(machines, experts.discount, temperatures)
-        after = self.normals(new, discount, temperatures)
+        size = machines.size
+        both = Machines(*map(np.concatenate, zip(machines, new, strict=True)))
+        places_of_both = np.concatenate([experts.discount, discount])
+        expected = self.normals(both, places_of_both, np.tile(temperatures, 2))
+        before, after = expected.rows(np.arange(size)), expected.rows(np.arange(size, 2 * size))
         place = places(experts)
         moved = after.at(before.standard(place))
         log_q = after.log_volume - before.log_volume

@@ -14,16 +14,27 @@ DRAWN = 0.6  # how often alpha and lapse are drawn anew where they change alone
 
 
 def carried(
-    chains: Chains, proposed: Machines, target: Target, temperatures: Floats
+    chains: Chains,
+    proposed: Machines,
+    target: Target,
+    temperatures: Floats,
+    log_prior: Floats | None = None,
 ) -> tuple[Experts, Floats]:
     """Return the experts of proposed machines, and float64[B], the log Jacobian.
 
     Machines without prior mass are not looked at: they are rejected anyway.
+
+    Args:
+        chains: B of them.
+        proposed: B machines.
+        target: what is sampled.
+        temperatures: float64[B].
+        log_prior: float64[B], of the proposed machines, where it is known.
     """
     result, log_q = chains.experts, np.zeros(chains.size)
     if not target.carrier.useful:
         return result, log_q
-    rows = np.isfinite(target.space.log_prior(proposed))
+    rows = np.isfinite(target.space.log_prior(proposed) if log_prior is None else log_prior)
     if not rows.any():
         return result, log_q
     old = chains.machines.rows(rows), chains.experts.rows(rows)

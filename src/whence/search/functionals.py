@@ -24,19 +24,19 @@ def largest_error(codes: Ints, machines: Machines, ladders: int) -> float:
     """Return the largest Monte-Carlo error of a probability of at least 1%, and at most 99%.
 
     Args:
-        codes: int64[N, L], which machine each draw of each ladder is.
-        machines: the draws themselves, N L of them, step by step.
+        codes: int64[L, N], which machine each draw of each ladder is.
+        machines: the draws themselves, L N of them, ladder by ladder.
         ladders: L.
     """
     worst = 0.0
     for values in (codes, *functionals(machines, ladders)):
-        worst = max(worst, _error(values.T))
+        worst = max(worst, _error(values))
     return worst
 
 
 def functionals(machines: Machines, ladders: int) -> Iterator[Ints]:
-    """Yield int64[N, L] of each functional: the number of states, and what sequences pay."""
-    shape = -1, ladders
+    """Yield int64[L, N] of each functional: the number of states, and what sequences pay."""
+    shape = ladders, -1
     if np.ptp(machines.n_states) > 0:
         yield machines.n_states.reshape(shape)
     for word in sequences(machines.transitions.shape[2]):

@@ -22,6 +22,8 @@ from whence.search.problem import Problem
 from whence.search.tape import Tape
 from whence.search.target import Chains
 
+AGREED = "agreed"  # why a method ends whose independent parts have found the same
+
 
 class Row(NamedTuple):
     """One step of a trace, for each of the B runs or ladders.
@@ -205,8 +207,33 @@ class Method(ABC, Generic[SettingsT, StateT, InfoT]):
         """Return what to keep of a step, if anything."""
         return None
 
+    def shaped(self, state: StateT, warm: bool, copies: int) -> StateT:
+        """Return a state that has just begun, with arrays of the shapes of a later one.
+
+        Args:
+            state: the state.
+            warm: whether the warm-up of the later one is over.
+            copies: how many copies of ladders it has.
+        """
+        return state
+
     def recorded(self, state: StateT) -> Chains | None:
         """Return a value of the shape of those that `record` keeps, if any."""
+        return None
+
+    def look(self, state: StateT) -> int | None:
+        """Return the next step after which the method may end by itself, as far as is known."""
+        return None
+
+    def sampled(self, state: StateT, records: Tape[Chains]) -> Draws | None:
+        """Return the draws of what was kept so far, if the method samples."""
+        return None
+
+    def met_so_far(self, state: StateT) -> Draws | None:
+        """Return machines that the search stands at, weighed beside each other, if it can.
+
+        For whoever cannot wait for a sample: nothing is known of machines that were not met.
+        """
         return None
 
     def details(self, state: StateT) -> dict[str, Any]:

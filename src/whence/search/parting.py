@@ -52,6 +52,27 @@ def joined(states: list[State]) -> State:
     )
 
 
+def widened(state: State, ladders: int) -> State:
+    """Return the state with as many copies of each ladder as there are to be.
+
+    Each copy has streams of its own: those of the first are the ladder's, and the numbers of the
+    others follow those of all `ladders` of the run.
+    """
+    copies = state.copies
+    places = np.repeat(np.arange(len(state.ladder)), copies)
+    numbers = np.tile(np.arange(copies), len(state.ladder))
+    wide = parted(state, places)
+    found = [
+        each if number == 0 else replace(each, scored=0)
+        for each, number in zip(wide.seeking.found, numbers.tolist(), strict=True)
+    ]
+    return replace(
+        wide,
+        ladder=wide.ladder + ladders * numbers,
+        seeking=replace(wide.seeking, found=tuple(found)),
+    )
+
+
 def beside(parts: list[Chains], ladders: list[int]) -> Chains:
     """Return the samples of a step, the ladders' in turn, from those of some ladders each."""
     edges = np.cumsum([0, *(part.size for part in parts)])

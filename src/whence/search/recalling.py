@@ -16,9 +16,10 @@ import numpy as np
 from whence._arrays import Floats, Ints
 from whence.likelihood.fitting import Normals
 from whence.search.carrying import places
-from whence.search.census import Census, canonical, keys, weigh
+from whence.search.census import Census, weigh
 from whence.search.streams import taken
 from whence.search.target import Chains, Target, stacked
+from whence.search.unknowns import Experts
 
 
 class Recaller:
@@ -35,13 +36,15 @@ class Recaller:
         self.target = target
         self.census = census
         self.temperatures = temperatures
-        self._number = {key: row for row, key in enumerate(keys(census))}
+        self._rows, self._slots = _listed(census)
         found = [weigh(target, census, np.full(census.size, t)) for t in temperatures.tolist()]
         log_weight = np.array([each.log_weight for each in found])
         self._log_weight = log_weight - np.logaddexp.reduce(log_weight, axis=1)[:, None]
         self._running = np.cumsum(np.exp(self._log_weight), axis=1)
         self._log_likelihood = found[0].log_likelihood
         self._log_prior = target.space.log_prior(census.machines)
+        experts = Experts(*(np.zeros(census.size),) * 2, census.discount)
+        self._members = Chains(census.machines, experts, self._log_likelihood, self._log_prior)
         normals = [each.normals for each in found if each.normals is not None]
         self._normals = (
             Normals(*(np.array(column) for column in zip(*normals, strict=True)))
@@ -58,7 +61,9 @@ class Recaller:
         """Return chains of one rung drawn anew several times, one after the other."""
         if self.exact:
             every = np.tile(np.arange(chains.size), times)
-            return self.step(taken(rng, every), chains.rows(every), np.full(len(every), rung))
+            chance = taken(rng, every).random(len(every))
+            drawn = self._drawn(np.full(len(every), rung), chance)
+            return self._exactly(chains, every, self.numbers(chains)[every], drawn)
         numbers = self.numbers(chains)
         where = np.flatnonzero(numbers >= 0)
         size = len(where)
@@ -80,11 +85,12 @@ class Recaller:
 
     def numbers(self, chains: Chains) -> Ints:
         """Return int64[C], the number of each chain's machine in the census, or -1."""
-        machines = canonical(chains.machines, self.target.space)
-        return np.array(
-            [self._number.get(key, -1) for key in keys(Census(machines, chains.experts.discount))],
-            dtype=np.int64,
-        )
+        from whence.search.chain_kernel import find_members, plain
+
+        result = np.empty(chains.size, dtype=np.int64)
+        tables = (plain(table) for table in (*chains.machines, chains.experts.discount))
+        find_members(*tables, self._rows, self._slots, result, False)
+        return result
 
     def step(self, rng: np.random.Generator, chains: Chains, rungs: Ints) -> Chains:
         """Return chains, those in the census drawn anew.
@@ -99,32 +105,39 @@ class Recaller:
         where = np.flatnonzero(numbers >= 0)
         if not len(where):
             return chains
+        if self.exact:
+            drawn = self._drawn(rungs, chance)
+            return self._exactly(chains, np.arange(chains.size), numbers, drawn)
         rung = rungs[where]
         drawn = self._drawn(rung, chance[where])
         old = chains.rows(where)
-        if self.exact:
-            return _put(chains, self._exact(drawn, old), where)
         own = taken(rng, where)
         new = self._offered(own, old, rung, drawn)
         before = self._log_excess(old, rung, numbers[where])
         after = self._log_excess(new, rung, drawn)
         accepted = np.log(own.random(len(where))) < after - before
-        return _put(chains, old.replaced(new, accepted), where)
+        others = np.full(chains.size, -1)
+        others[where[accepted]] = np.flatnonzero(accepted)
+        return chains.picked(new, np.arange(chains.size), others)
 
     def _drawn(self, rung: Ints, chance: Floats) -> Ints:
         """Return int64[C], members by weight at rungs."""
-        found = [
-            np.searchsorted(self._running[k], u * self._running[k, -1], side="right")
-            for k, u in zip(rung.tolist(), chance.tolist(), strict=True)
-        ]
-        return np.array(found, dtype=np.int64).clip(max=self.census.size - 1)
+        from whence.search.chain_kernel import draw_members
 
-    def _exact(self, drawn: Ints, old: Chains) -> Chains:
-        """Return the machines drawn, whose likelihoods are known."""
-        found = self.census.rows(drawn)
-        experts = old.experts._replace(discount=found.discount)
-        log_prior = self._log_prior[drawn] + self.target.unknowns.log_prior(experts)
-        return Chains(found.machines, experts, self._log_likelihood[drawn], log_prior)
+        result = np.empty(len(rung), dtype=np.int64)
+        draw_members(self._running, rung, chance, result)
+        return result
+
+    def _exactly(self, chains: Chains, own: Ints, numbers: Ints, drawn: Ints) -> Chains:
+        """Return the chains of rows `own`; in place of those in the census, members drawn.
+
+        The likelihoods of members are known, and so are their experts.
+        """
+        found = chains.picked(self._members, own, np.where(numbers >= 0, drawn, -1))
+        old = chains.experts
+        return found._replace(
+            experts=Experts(old.alpha[own], old.lapse[own], found.experts.discount)
+        )
 
     def _offered(self, rng: np.random.Generator, old: Chains, rung: Ints, drawn: Ints) -> Chains:
         """Return the machines drawn, each with an expert drawn for it."""
@@ -170,10 +183,13 @@ def _accepted(log_chance: Floats, before: Floats, after: Floats) -> Ints:
     return result
 
 
-def _put(chains: Chains, some: Chains, where: Ints) -> Chains:
-    """Return chains with some others in their places."""
-    order = np.zeros(chains.size, dtype=np.int64)
-    order[where] = np.arange(len(where))
-    inside = np.zeros(chains.size, dtype=np.bool_)
-    inside[where] = True
-    return chains.replaced(some.rows(order), inside)
+def _listed(census: Census) -> tuple[Ints, Ints]:
+    """Return the rows by which members are known, and where to look for each: `find_members`."""
+    from whence.search.chain_kernel import find_members, plain
+
+    size, n, m = census.machines.transitions.shape
+    rows = np.zeros((size, 2 + 2 * n * m), dtype=np.int64)
+    slots = np.full(1 << (2 * size + 1).bit_length(), -1)
+    tables = (plain(table) for table in (*census.machines, census.discount))
+    find_members(*tables, rows, slots, np.empty(0, dtype=np.int64), True)
+    return rows, slots

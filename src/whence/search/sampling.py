@@ -10,23 +10,30 @@ from typing import Any
 import numpy as np
 
 from whence._arrays import Bools, Ints
-from whence.search import adapting, census, diagnostics, functionals, parting, tempering
+from whence.search import adapting, agreeing, census, parting, taped, tempering
 from whence.search.census import Census
 from whence.search.draws import Draws
 from whence.search.evidence import log_evidence
-from whence.search.method import Carried, Finding, Found, Method, Part, Row, best_of, within
+from whence.search.method import (
+    AGREED,
+    Carried,
+    Finding,
+    Found,
+    Method,
+    Part,
+    Row,
+    best_of,
+    within,
+)
 from whence.search.placing import placed
 from whence.search.problem import Problem
 from whence.search.recalling import Recaller
 from whence.search.seeking import Seeker
 from whence.search.settings import Tempering
 from whence.search.streams import LadderStreams, together
-from whence.search.tape import Tape, block_of, items_of, mapped
+from whence.search.tape import block_of, items_of
+from whence.search.taped import Records
 from whence.search.target import Chains
-
-SAME_MODE = 3.0  # nats below the best at which a search of its own has found the same
-
-Records = Tape[Chains]
 
 
 class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
@@ -66,8 +73,9 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         target, settings = self.problem.target(), self.settings
         if state.common:
             return self._step_in_common(rng, state)
-        if self._streams is None or self._streams.root is not rng:
-            self._streams = LadderStreams(rng, state.ladder.tolist())
+        ladders = state.ladder.tolist()
+        if self._streams is None or not self._streams.belong(rng, ladders):
+            self._streams = LadderStreams(rng, ladders)
         state, info = self._scanned(self._streams, state)
         return adapting.settled(state, target, settings), info
 
@@ -105,25 +113,37 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         if state.common:
             return []
         stop = min(adapting.meeting(state, self.settings), self.settings.steps)
-        look = next_look(self.settings, state.step)
+        look = self.look(state)
         stop = min(stop, state.step + scans, stop if look is None else look)
         bare = replace(state, census=self.shared_like())
-        groups = np.array_split(np.arange(len(state.ladder)), min(seats, len(state.ladder)))
+        groups = np.array_split(np.arange(state.ladders), min(seats, state.ladders))
         return [
             Part(
                 f"ladder {', '.join(str(n + 1) for n in group.tolist())} "
                 f"steps {state.step + 1}-{stop}",
-                tuple(group.tolist()),
-                parting.parted(bare, group),
+                tuple(rows.tolist()),
+                parting.parted(bare, rows),
                 state.census if state.census.size else None,
                 stop - state.step,
             )
-            for group in groups
+            for group, rows in ((group, _rows(group, state.strands)) for group in groups)
         ]
 
     def part_of(self, state: tempering.State, places: tuple[int, ...]) -> tempering.State:
-        """Return the state of some ladders."""
-        return parting.parted(state, np.array(places))
+        """Return the state of some ladders.
+
+        One that has just begun has no copies of them yet, but a part of it as many rows.
+        """
+        return parting.parted(state, np.array(places) % len(state.ladder))
+
+    def shaped(self, state: tempering.State, warm: bool, copies: int) -> tempering.State:
+        """Return a state that has just begun with the copies that a later one has."""
+        state = replace(state, copies=copies)
+        return parting.widened(state, self.settings.ladders) if warm and copies > 1 else state
+
+    def look(self, state: tempering.State) -> int | None:
+        """Return the next step after which the ladders may be found to agree, if it is known."""
+        return agreeing.look(state, self.settings)
 
     def shared_like(self) -> Census:
         """Return a census."""
@@ -131,7 +151,8 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
 
     def carried_like(self, part: Part) -> tempering.State:
         """Return the state of as many ladders, with room for as much as finders and draws take."""
-        fresh = self._seeker.init(wanted=True).parted(np.array(part.places))
+        fresh = self._seeker.init(wanted=True)
+        fresh = replace(fresh, found=fresh.found[:1] * len(part.places))
         state: tempering.State = part.state
         return replace(state, seeking=fresh, drawn=self.recorded(state))
 
@@ -173,9 +194,17 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
             self._made = made
         return made
 
+    def sampled(self, state: tempering.State, records: Records) -> Draws | None:
+        """Return what the coldest chains visited so far, if the warm-up is over."""
+        return taped.draws(records, self.problem, self.settings.ladders, state.strands)
+
+    def met_so_far(self, state: tempering.State) -> Draws | None:
+        """Return the machines that chains stand at, and the best ones, by their scores."""
+        return taped.met(state.chains, state.best, self.problem)
+
     def finish(self, state: tempering.State, records: Records) -> Finding:
         """Return the best machine, the samples, and what speaks against them."""
-        found = draws(records, self.problem, self.settings.ladders)
+        found = self.sampled(state, records)
         evidence = {}
         if found is not None and state.census.size:
             evidence = log_evidence(self.problem, state.census, found)
@@ -183,7 +212,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
             self.best(state),
             self.evaluations(state),
             draws=found,
-            doubts=tuple(doubts(state, records, self.problem, self.settings)),
+            doubts=tuple(agreeing.doubts(state, records, self.problem, self.settings)),
             log_evidence=evidence,
         )
 
@@ -192,25 +221,26 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         settings = self.settings
         if state.step >= settings.steps:
             return "steps"
-        if not (settings.until_agreed and _due(state.step, len(records), settings.every)):
+        if not (settings.until_agreed and agreeing.looking(state, len(records), settings)):
             return None
-        if _early_doubts(state, self.problem, settings):
+        if agreeing.early_doubts(state, self.problem, settings):
             return None
-        return None if _late_doubts(records, self.problem, settings) else "agreed"
+        return None if agreeing.late_doubts(state, records, self.problem, settings) else AGREED
 
     def steps(self, state: tempering.State) -> int:
         """Return how many steps there are, at most."""
         return self.settings.steps
 
     def row(self, state: tempering.State, info: tempering.Info) -> Row:
-        """Return the scores of the coldest chains."""
-        return self._row(state, info.accepted[:: self.settings.rungs])
+        """Return the scores of the coldest chains; of copies, those of the first."""
+        return self._row(state, info.accepted[:: len(info.accepted) // state.ladders])
 
     def _row(self, state: tempering.State, accepted: Bools) -> Row:
-        target = self.problem.target()
-        cold = np.arange(len(state.ladder)) * self.settings.rungs
+        target, strands = self.problem.target(), state.strands
+        cold = np.arange(state.ladders) * self.settings.rungs * strands
         score = target.score(state.chains.rows(cold))
-        return Row(score, target.score(state.best), state.temperatures[:, 0], accepted)
+        best = agreeing.of_ladders(target.score(state.best), state)
+        return Row(score, best, state.temperatures[::strands, 0], accepted)
 
     def best(self, state: tempering.State) -> Found:
         """Return the best machine that any ladder met."""
@@ -218,8 +248,10 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
 
     def evaluations(self, state: tempering.State) -> int:
         """Return one machine a chain and step, one to begin with, and those of the finders."""
+        before = state.step if state.warm < 0 else state.warm
         return (
-            state.chains.size * (state.step + 1)
+            state.chains.size // state.strands * (before + 1)
+            + state.chains.size * (state.step - before)
             + state.seeking.evaluations
             + max(state.weighed, 0)
         )
@@ -227,6 +259,8 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
     def record(self, state: tempering.State) -> Chains | None:
         """Return the samples of a step, once the warm-up is over: the ladders' in turn."""
         if state.warm < 0 or (state.step == state.warm and not state.common):
+            return None
+        if state.strands > 1 and state.step <= state.warm + agreeing.SETTLING:
             return None
         if state.drawn.size:
             return state.drawn
@@ -247,10 +281,11 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
                 float(total / count) if count else None
                 for total, count in zip(chance, tried, strict=True)
             ],
-            "round_trips": state.trips.tolist(),
+            "round_trips": state.trips.reshape(state.ladders, -1).sum(axis=1).tolist(),
+            "copies": state.strands,
             "best_likelihoods": [
                 value if np.isfinite(value) else None
-                for value in state.best.log_likelihood.tolist()
+                for value in agreeing.of_ladders(state.best.log_likelihood, state).tolist()
             ],
         }
 
@@ -282,107 +317,6 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         )
 
 
-def doubts(
-    state: tempering.State, records: Records, problem: Problem, settings: Tempering
-) -> list[str]:
-    """Return, in words, what speaks against trusting the result."""
-    if not len(records):
-        return ["the warm-up did not end: give more steps"]
-    return _early_doubts(state, problem, settings) + _late_doubts(records, problem, settings)
-
-
-def _early_doubts(state: tempering.State, problem: Problem, settings: Tempering) -> list[str]:
-    """Return what the state alone tells."""
-    found = []
-    if settings.ladders < 2:
-        found.append("there is one ladder only, so nothing can be compared")
-    if np.isneginf(state.best.log_likelihood).all():
-        found.append(
-            "no machine met can have produced the demonstrations: give the expert a finite alpha, "
-            "or a lapse above 0"
-        )
-    gap = adapting.apart(problem.target().score(state.best))
-    if gap > adapting.same_score(problem.target()):
-        found.append(f"the ladders' best machines differ by {gap:.2f} nats")
-    searched = bool((state.alone >= problem.target().score(state.best).max() - SAME_MODE).all())
-    if settings.rungs > 1 and int(state.trips.min()) < settings.trips and not searched:
-        found.append(
-            f"a ladder made {int(state.trips.min())} round trips from hot to cold, fewer than "
-            f"{settings.trips}"
-        )
-    return found
-
-
-def _late_doubts(records: Records, problem: Problem, settings: Tempering) -> list[str]:
-    """Return what all the samples tell: that takes a while, and is asked for last."""
-    found = []
-    codes = _codes(records, problem, settings.ladders)
-    apart = diagnostics.disagreement(codes.T) if settings.ladders > 1 else 0.0
-    if apart > diagnostics.MOST_ERRORS:
-        found.append(f"the ladders' frequencies of a machine are {apart:.1f} errors apart")
-    error = functionals.largest_error(codes, _stacked(records).machines, codes.shape[1])
-    if error > settings.precision:
-        found.append(
-            f"a probability that is reported has an error of {error:.3f}, more than "
-            f"{settings.precision:g}: give more steps"
-        )
-    return found
-
-
-def _due(step: int, kept: int, every: int) -> bool:
-    """Return whether to look if the ladders agree: after 1, 2, 3, 4, 6, 8, 12, 16, ... spans."""
-    spans, rest = divmod(step, every)
-    unit = 1 << max(spans.bit_length() - 2, 0)
-    return rest == 0 and kept >= every and spans % unit == 0
-
-
-def next_look(settings: Any, step: int) -> int | None:
-    """Return the next step after which tempering may end by itself, if it may: see `ended`."""
-    if not getattr(settings, "until_agreed", False):
-        return None
-    spans = step // settings.every + 1
-    unit = 1 << max(spans.bit_length() - 2, 0)
-    return int(-(-spans // unit) * unit * settings.every)
-
-
-def draws(records: Records, problem: Problem, ladders: int) -> Draws | None:
-    """Return what the coldest chains visited, ladder by ladder, in order of time."""
-    if not len(records):
-        return None
-    together = _stacked(records)
-    size = together.size // ladders
-    order = np.arange(size * ladders).reshape(size, ladders).T.reshape(-1)
-    chains = together.rows(order)
-    transitions, rewards = chains.machines.tables(problem.target().space.levels)
-    discount, soft = problem.unknowns.spelled(chains.experts.discount)
-    return Draws(
-        transitions=transitions,
-        rewards=rewards,
-        n_states=chains.machines.n_states,
-        alpha=chains.experts.alpha,
-        lapse=chains.experts.lapse,
-        discount=discount,
-        log_likelihood=chains.log_likelihood,
-        log_prior=chains.log_prior,
-        weight=np.full(len(order), 1 / len(order)),
-        ladder=np.repeat(np.arange(ladders), size),
-        soft=soft,
-    )
-
-
-def _codes(records: Records, problem: Problem, ladders: int) -> Ints:
-    """Return int64[N, L]: one number for each machine, however its states are labelled."""
-    machines = _stacked(records).machines
-    posterior = problem.posteriors[0]
-    tables = posterior.canonical(*machines.tables(posterior.levels))
-    size = len(machines.n_states)
-    rows = np.concatenate([table.reshape(size, -1) for table in tables], axis=1)
-    rows = np.ascontiguousarray(rows.astype(np.float64))
-    _, codes = np.unique(rows.view(f"V{rows.shape[1] * 8}").reshape(-1), return_inverse=True)
-    return np.asarray(codes.reshape(-1, ladders))
-
-
-def _stacked(records: Records) -> Chains:
-    """Return all the records one below the other."""
-    result: Chains = mapped(lambda array: array.reshape(-1, *array.shape[2:]), records.together())
-    return result
+def _rows(ladders: Ints, strands: int) -> Ints:
+    """Return int64[...], the rows of the copies of some ladders."""
+    return np.asarray((ladders[:, None] * strands + np.arange(strands)).reshape(-1))

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from whence._arrays import Ints
+from whence.likelihood.threads import side_by_side
 from whence.search.finding.climbing import Scored
 from whence.search.finding.finder import Finder, Found
 from whence.search.finding.padding import padded
@@ -80,16 +82,35 @@ class Seeker:
         return Seeking((one,) * self.settings.ladders, not wanted)
 
     def step(
-        self, rng: np.random.Generator, seeking: Seeking, place: int
-    ) -> tuple[Seeking, Chains | None]:
+        self, rngs: list[np.random.Generator], seeking: Seeking, places: list[int]
+    ) -> tuple[Seeking, list[Chains | None]]:
+        """Take a turn of some finders, side by side where there are several threads.
+
+        Args:
+            rngs: one for each finder of all.
+            seeking: where the finders are.
+            places: of those that take a turn.
+
+        Returns:
+            Where they are then, and the best machine that each of them has so far.
+        """
+        if places:
+            _ = self.finder.goals  # once for all
+        threads = self.target.posteriors[0].engines[0].threads
+        turns = [partial(self._turn, rngs[place], seeking.found[place]) for place in places]
+        found, every = side_by_side(turns, threads), list(seeking.found)
+        for place, (new, _) in zip(places, found, strict=True):
+            every[place] = new
+        return replace(seeking, found=tuple(every)), [best for _, best in found]
+
+    def _turn(self, rng: np.random.Generator, before: Found) -> tuple[Found, Chains | None]:
         """Take a turn of one finder; also returns the best machine that it has so far."""
-        found = self.finder.step(rng, seeking.found[place])
+        found = self.finder.step(rng, before)
         best = self._chain(found.beam)
         most = SHARE * self.settings.steps * self.settings.rungs
         if found.over or found.scored > most:
             found = replace(self.finder.init(), scored=found.scored, over=True)
-        every = (*seeking.found[:place], found, *seeking.found[place + 1 :])
-        return replace(seeking, found=every), best
+        return found, best
 
     def _chain(self, beam: Scored) -> Chains | None:
         """Return the best machine of a beam as a chain of the target.

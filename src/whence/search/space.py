@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -85,8 +86,29 @@ class Space:
 
     def log_prior(self, machines: Machines) -> Floats:
         """Return float64[B]: minus infinity where a machine is not valid, or not as pinned."""
-        total = self.log_entries(machines) + self.log_size[machines.n_states]
-        return np.where(self.valid(machines), total, -np.inf)
+        from whence.search.chain_kernel import plain, weigh_entries
+
+        entries = np.empty(machines.transitions.shape)
+        valid = np.empty(machines.size, dtype=np.bool_)
+        weigh_entries(
+            *(plain(table) for table in machines), self._log_table, self.zero,
+            *self._known, entries, valid,
+        )  # fmt: skip
+        total = entries.sum(axis=(1, 2)) + self.log_size[machines.n_states]
+        return np.where(valid, total, -np.inf)
+
+    @cached_property
+    def _log_table(self) -> Floats:
+        """float64[n + 1, 2, 2]: of an entry, by states, whether it stays, whether it pays 0."""
+        count = np.arange(self.largest + 1)[:, None, None]
+        stays = np.array([1, 0])[:, None]  # of a target beside 0
+        pays = np.array([self.zero + 1, self.zero])
+        return self.log_target(stays, np.zeros_like(count), count) + self.log_paid(pays)
+
+    @cached_property
+    def _known(self) -> tuple[Ints, Ints]:
+        """What is pinned, as kernels take it."""
+        return self.known_targets.astype(np.int64), self.known_paid.astype(np.int64)
 
     def log_entries(self, machines: Machines) -> Floats:
         """Return float64[B], the log probability of all entries, whatever the size."""

@@ -9,6 +9,8 @@ machine may have are sampled together, so they share a ladder's streams.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -30,9 +32,14 @@ class LadderStreams:
     def __init__(self, root: np.random.Generator, ladders: Sequence[int]) -> None:
         """Name the streams by a generator's seed; the generator itself is not used up."""
         self.root = root
+        self._ladders = list(ladders)
         keys = [COMMON, *((OWN, int(ladder)) for ladder in ladders)]
         self._generators = [np.random.default_rng(_child(root, key)) for key in keys]
         self._starts = [each.bit_generator.state for each in self._generators]
+
+    def belong(self, root: np.random.Generator, ladders: Sequence[int]) -> bool:
+        """Return whether these are the streams of some ladders below a generator."""
+        return self.root is root and self._ladders == list(ladders)
 
     def at(self, scan: int) -> tuple[float, list[np.random.Generator]]:
         """Return a number from 0 up to 1 that all ladders share, and each ladder's generator.
@@ -80,14 +87,7 @@ class Streams:
             ]
             self._counts = [each] * len(generators)
             return
-        edges = np.searchsorted(owner, np.arange(len(generators) + 1))
-        if (owner[1:] >= owner[:-1]).all():
-            pairs = zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
-            self._rows = [slice(*pair) for pair in pairs]
-            self._counts = np.diff(edges).tolist()
-        else:
-            self._rows = [np.flatnonzero(owner == number) for number in range(len(generators))]
-            self._counts = [len(rows) for rows in self._rows]
+        self._rows, self._counts = _split(owner.tobytes(), len(generators))
 
     def random(self, size: Any) -> Any:
         """Return float64[size], uniform."""
@@ -147,6 +147,18 @@ class Streams:
         for rows, part in zip(self._rows, parts, strict=True):
             result[rows] = part
         return result
+
+
+@lru_cache(maxsize=256)
+def _split(owner: bytes, owners: int) -> tuple[list[Any], list[int]]:
+    """Return the rows of each owner, and how many: the same few are asked for again and again."""
+    own = np.frombuffer(owner, dtype=np.int64)
+    if (own[1:] >= own[:-1]).all():
+        edges = np.searchsorted(own, np.arange(owners + 1)).tolist()
+        rows: list[Any] = [slice(*pair) for pair in pairwise(edges)]
+        return rows, [last - first for first, last in pairwise(edges)]
+    rows = [np.flatnonzero(own == number) for number in range(owners)]
+    return rows, [len(each) for each in rows]
 
 
 def _sized(size: Any, rows: int) -> Any:

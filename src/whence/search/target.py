@@ -52,17 +52,28 @@ class Chains(NamedTuple):
 
     def replaced(self, other: Chains, where: Bools) -> Chains:
         """Return these chains with the other's rows where bool[B] says so."""
-        return Chains(
-            self.machines.replaced(other.machines, where),
-            Experts(
-                *(
-                    np.where(where, new, old)
-                    for new, old in zip(other.experts, self.experts, strict=True)
-                )
-            ),
-            np.where(where, other.log_likelihood, self.log_likelihood),
-            np.where(where, other.log_prior, self.log_prior),
-        )
+        every = np.arange(self.size)
+        return self.picked(other, every, np.where(where, every, -1))
+
+    def picked(self, other: Chains, own: Ints, others: Ints) -> Chains:
+        """Return chains: the other's row others[i], or where that is -1 the own row own[i].
+
+        Args:
+            other: chains, however many.
+            own: int64[B].
+            others: int64[B].
+        """
+        from whence.search.chain_kernel import pick, plain
+
+        tables = [plain(table) for table in (*self.tables, *other.tables)]
+        made = [np.empty((len(own), *table.shape[1:]), table.dtype) for table in tables[:8]]
+        pick(*tables, own, others, *made)
+        return Chains(Machines(*made[:3]), Experts(*made[3:6]), made[6], made[7])
+
+    @property
+    def tables(self) -> tuple[Ints | Floats, ...]:
+        """All arrays, in their order."""
+        return (*self.machines, *self.experts, self.log_likelihood, self.log_prior)
 
 
 def stacked(parts: list[Chains]) -> Chains:
@@ -98,8 +109,10 @@ class Target:
 
     def log_likelihood(self, machines: Machines, experts: Experts) -> Floats:
         """Return float64[B]; machines whose experts share no solve in a batch by discount."""
-        result = np.empty(len(machines.n_states))
         shared = self.carrier.shared(experts)
+        if shared.all() and len(shared):
+            return self.carrier.log_likelihood(machines, experts)
+        result = np.empty(len(machines.n_states))
         if shared.any():
             result[shared] = self.carrier.log_likelihood(
                 machines.rows(shared), experts.rows(shared)
@@ -119,12 +132,24 @@ class Target:
         """Return float64[B]; minus infinity where a machine is not valid."""
         return self.space.log_prior(machines) + self.unknowns.log_prior(experts)
 
-    def chains(self, machines: Machines, experts: Experts) -> Chains:
-        """Score machines; those without prior mass are not solved."""
-        log_prior = self.log_prior(machines, experts)
+    def chains(
+        self, machines: Machines, experts: Experts, of_machines: Floats | None = None
+    ) -> Chains:
+        """Score machines; those without prior mass are not solved.
+
+        Args:
+            machines: B of them.
+            experts: B of them.
+            of_machines: float64[B], the log prior of the machines, where it is known.
+        """
+        if of_machines is None:
+            of_machines = self.space.log_prior(machines)
+        log_prior = of_machines + self.unknowns.log_prior(experts)
         possible = np.isfinite(log_prior)
         log_likelihood = np.full(len(log_prior), -np.inf)
-        if possible.any():
+        if possible.all():
+            log_likelihood = self.log_likelihood(machines, experts)
+        elif possible.any():
             log_likelihood[possible] = self.log_likelihood(
                 machines.rows(possible), experts.rows(possible)
             )
@@ -139,10 +164,10 @@ class Target:
 
         A machine of n states has (n - 1)! copies, each as likely.
         """
-        more = self.log_copies[chains.machines.n_states] if len(self.space.sizes) > 1 else 0.0
-        with np.errstate(invalid="ignore"):
-            score = chains.log_likelihood / self.temperature + chains.log_prior + more
-        return np.where(np.isfinite(chains.log_prior), score, -np.inf)
+        score = chains.log_likelihood / self.temperature + chains.log_prior
+        if len(self.space.sizes) > 1:
+            score = score + self.log_copies[chains.machines.n_states]
+        return score  # neither is infinite above, so that nothing is undefined
 
     @cached_property
     def log_copies(self) -> Floats:

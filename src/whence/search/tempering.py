@@ -31,6 +31,8 @@ EXPERT = "expert"
 SPREAD_SHARE = 0.1
 SMALL_SPREAD = 200.0  # nats
 DRAWN = 8  # samples of each ladder and step where there is a census
+MOST_COPIES = 8  # of a ladder
+SMALL = 4_000  # states of the product of worlds and machine: to score one takes no time
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +65,9 @@ class State:
             before there was one.
         alone: float64[L], the score that each ladder reached before it heard of the others.
         drawn: the samples of this step where there is a census, the ladders' in turn.
+        copies: how many copies of each ladder go on once the warm-up is over. Then the L rows of
+            all arrays are the copies of the first ladder, those of the second, and so on. One in
+            runs that were begun before there were copies.
     """
 
     step: int
@@ -88,6 +93,17 @@ class State:
     weighed: int
     alone: Floats
     drawn: Chains
+    copies: int
+
+    @property
+    def strands(self) -> int:
+        """How many copies of each ladder there are now."""
+        return self.copies if self.warm >= 0 else 1
+
+    @property
+    def ladders(self) -> int:
+        """How many ladders there are, their copies not counted."""
+        return len(self.ladder) // self.strands
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +158,7 @@ def init(rng: np.random.Generator, target: Target, settings: Tempering, seeking:
         weighed=0,
         alone=np.full(ladders, -np.inf),
         drawn=chains.rows(np.zeros(0, dtype=np.int64)),
+        copies=_copies(target),
     )
 
 
@@ -163,9 +180,10 @@ def sought(rngs: list[np.random.Generator], state: State, target: Target, seeker
     if state.warm >= 0 or state.seeking.heard:
         return state
     rungs = state.temperatures.shape[1]
-    for place in state.seeking.turning(state.common):
-        seeking, found = seeker.step(rngs[place], state.seeking, place)
-        state = replace(state, seeking=seeking)
+    places = state.seeking.turning(state.common)
+    seeking, every = seeker.step(rngs, state.seeking, places)
+    state = replace(state, seeking=seeking)
+    for place, found in zip(places, every, strict=True):
         if found is not None and target.score(found)[0] > target.score(state.best)[place]:
             state = started(state, target, found, np.array([place * rungs]))
     return state
@@ -185,16 +203,23 @@ def step(lot: float, rng: np.random.Generator, state: State, target: Target) -> 
     number = int(np.searchsorted(running / running[-1], lot, side="right"))
     proposed, log_q = _propose(rng, state, state.moves[number], target)
     log_ratio = acceptance(state.chains, proposed, state.temperatures.reshape(-1), log_q)
-    accepted = np.log(rng.random(state.chains.size)) < log_ratio
-    chains = state.chains.replaced(proposed, accepted)
-    best = _better(target, state.best, _best(target, chains, ladders))
+    size = state.chains.size
+    accepted = np.log(rng.random(size)) < log_ratio
+    every = np.where(accepted, np.arange(size), -1)
+    reached = np.where(accepted, proposed.log_likelihood, state.chains.log_likelihood)
     order, chance = ladder.swaps(
         taken(rng, np.arange(ladders) * rungs),
         state.temperatures,
-        chains.log_likelihood.reshape(state.temperatures.shape),
+        reached.reshape(state.temperatures.shape),
         bool(state.step % 2),
     )
     here = np.arange(ladders)[:, None]
+    places = (here * rungs + order).reshape(-1)
+    chains = state.chains.picked(proposed, places, every[places])
+    best = state.best
+    if _has_better(target, best, chains):  # of equally good ones the first before they swap
+        moved = state.chains.replaced(proposed, accepted)
+        best = _better(target, best, _best(target, moved, ladders))
     replica = state.replica[here, order]
     came_from_hot, arrived = ladder.travelled(replica, state.came_from_hot)
     made = np.arange(len(state.moves)) == number
@@ -202,7 +227,7 @@ def step(lot: float, rng: np.random.Generator, state: State, target: Target) -> 
     following = replace(
         state,
         step=state.step + 1,
-        chains=chains.rows((here * rungs + order).reshape(-1)),
+        chains=chains,
         best=best,
         replica=replica,
         came_from_hot=came_from_hot,
@@ -223,12 +248,14 @@ def recalled(rng: np.random.Generator, state: State, target: Target, recaller: R
     ladders, rungs = state.temperatures.shape
     chains = recaller.step(rng, state.chains, np.tile(np.arange(rungs), ladders))
     cold = np.arange(ladders) * rungs
-    drawn = recaller.several(taken(rng, cold), chains.rows(cold), 0, DRAWN)
-    last = drawn.rows(np.arange(drawn.size - ladders, drawn.size))
-    where = np.zeros(chains.size, dtype=np.bool_)
-    where[cold] = True
-    chains = chains.replaced(last.rows(np.repeat(np.arange(ladders), rungs)), where)
-    best = _better(target, state.best, _best(target, chains, ladders))
+    times = max(DRAWN // state.strands, 1)
+    drawn = recaller.several(taken(rng, cold), chains.rows(cold), 0, times)
+    others = np.full(chains.size, -1)
+    others[cold] = np.arange(drawn.size - ladders, drawn.size)
+    chains = chains.picked(drawn, np.arange(chains.size), others)
+    best = state.best
+    if _has_better(target, best, chains):
+        best = _better(target, best, _best(target, chains, ladders))
     return replace(state, chains=chains, best=best, drawn=drawn)
 
 
@@ -251,8 +278,11 @@ def _propose(
         changed, log_q = changing.another_expert(rng, state.chains, target, temperatures)
         return target.chains(machines, changed), log_q
     proposed, log_q = MOVES[move](rng, machines, target.space)
-    carried, log_jacobian = changing.carried(state.chains, proposed, target, temperatures)
-    return target.chains(proposed, carried), log_q + log_jacobian
+    log_prior = target.space.log_prior(proposed)
+    carried, log_jacobian = changing.carried(
+        state.chains, proposed, target, temperatures, log_prior
+    )
+    return target.chains(proposed, carried, log_prior), log_q + log_jacobian
 
 
 def _useful(old: Chains, new: Chains, accepted: Bools) -> Bools:
@@ -266,8 +296,27 @@ def _best(target: Target, chains: Chains, ladders: int) -> Chains:
     return chains.rows(np.arange(ladders) * score.shape[1] + score.argmax(axis=1))
 
 
+def _has_better(target: Target, best: Chains, chains: Chains) -> bool:
+    """Return whether a ladder has a chain that is better than the best that it met."""
+    score = target.score(chains).reshape(best.size, -1).max(axis=1)
+    return bool((score > target.score(best)).any())
+
+
 def _better(target: Target, old: Chains, new: Chains) -> Chains:
     return old.replaced(new, target.score(new) > target.score(old))
+
+
+def _copies(target: Target) -> int:
+    """Return how many copies of a ladder are worth it, by counted work.
+
+    A step costs about a millisecond, however few chains it moves, beside what machines cost to
+    score; with an unknown expert they cost more than that.
+    """
+    worlds = sum(mdp.n_states for mdp, _ in target.posteriors[0].worlds)
+    work = worlds * target.space.largest * len(target.posteriors)
+    if target.unknowns.any:
+        return 1
+    return min(max(SMALL // work, 1), MOST_COPIES)
 
 
 def _hottest(target: Target, chains: Chains) -> float:

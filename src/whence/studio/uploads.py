@@ -93,7 +93,8 @@ def _log(data: bytes, name: str, repair: bool) -> Brought:
     if found.problems and (not repair or hopeless):
         raise DemonstrationsError.of([str(each) for each in found.problems])
     table = found.repaired if found.problems else found.plain
-    demos = demonstrations_of(table, ColumnNames(**guess.names), numbers=False)
+    gaps = "ignore" if found.times else "error"
+    demos = demonstrations_of(table, ColumnNames(**guess.names), numbers=False, gaps=gaps)
     kinds = "seen" if guess.made_actions else likely_available(demos)
     done = tuple(f"{each.text} Done: {each.repair}." for each in found.problems)
     return Brought(estimate(demos, available=kinds), demos, (*guess.said, *done))

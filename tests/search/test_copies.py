@@ -43,6 +43,12 @@ class _Parts:
         return [method.carried(self.rng, part) for part in parts]
 
 
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let short runs have copies, too."""
+    monkeypatch.setattr("whence.search.adapting.LEAST_LEFT", 0)
+
+
 def _walk(**changes: Any) -> Walk:
     job = small.infer("tempering", **KNOWN | {"steps": 4} | changes).job
     job = replace(job, settings=SETTINGS)
@@ -81,6 +87,18 @@ def test_copies_begin_as_the_warm_up_ends_and_go_their_own_ways() -> None:
     walk.advance()
     assert len(walk.records) == 1
     assert len(walk.rows.together().score[-1]) == 2  # type: ignore[union-attr]
+
+
+def test_a_run_that_is_over_soon_spends_no_steps_on_copies(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("whence.search.adapting.LEAST_LEFT", 500)
+    walk = _walk()
+    while walk.state.warm < 0:
+        walk.advance()
+    assert walk.state.strands == 1
+    walk.advance()
+    assert len(walk.records) == 1
 
 
 def test_draws_stand_copy_after_copy_in_order_of_time() -> None:

@@ -22,6 +22,7 @@ UNBALANCED = 0.25  # how far apart the rejection rates of neighbours may be
 SAME_SCORE = 0.02  # scores this close are of equally good machines
 SAME_WITH_EXPERT = 1.0  # the same where experts are drawn, and no two draws are alike
 LEAST_SHARE = 0.03  # of each kind of move
+LEAST_LEFT = 500  # steps after the warm-up; of fewer, copies of ladders settle for too many
 
 
 def meeting(state: State, settings: Tempering) -> int:
@@ -101,7 +102,11 @@ def adapted(state: State, target: Target, settings: Tempering) -> State:
         round=longer,
         turn=state.step + longer,
     )
-    return widened(adapted, settings.ladders) if ended and state.copies > 1 else adapted
+    if not ended or state.copies == 1:
+        return adapted
+    if settings.steps - state.step < LEAST_LEFT:
+        return replace(adapted, copies=1)
+    return widened(adapted, settings.ladders)
 
 
 def _census(state: State, target: Target) -> tuple[Census, int]:

@@ -13,7 +13,7 @@ from whence.search.problem import spelled
 
 MOST_DIGITS = 80  # of a number of machines that is worth counting
 TRIALS = (1, 8, 256, 8_192, 65_536)  # machines of each trial; the first one loads the engine
-ENOUGH = 0.2  # seconds of a trial that say enough
+PATIENCE = 0.05  # seconds; a trial that would take longer is not made
 SPANS = ((31_557_600, "years"), (86_400, "days"), (3_600, "hours"), (60, "minutes"))
 
 CURE = (
@@ -47,14 +47,14 @@ def seconds_each(space: Enumeration, target: Posterior | Integrated) -> float:
     """Return how long a machine of the largest size takes, by scoring some, evenly spread."""
     first, last = space.edges[-2:]
     spent = 0.0
-    for trial in TRIALS:
+    for number, trial in enumerate(TRIALS):
+        if number > 1 and spent * trial > PATIENCE:
+            break
         positions = space.numbers(first + i * (last - first) // trial for i in range(trial))
         began = time.perf_counter()
         tables = space.machines(positions).tables(target.levels)
         target.log_likelihood(*tables, remember=False)
         spent = (time.perf_counter() - began) / trial
-        if trial > 1 and spent * trial > ENOUGH:
-            break
     return spent
 
 

@@ -11,7 +11,7 @@ import whence
 from support.problems import masked, random_machine, random_world
 from whence import Expert, Posterior
 from whence.likelihood import reference, values
-from whence.likelihood.kernels.constants import PAUSE
+from whence.likelihood.kernels.constants import PAUSE, PLAIN
 from whence.likelihood.kernels.extrapolation import may_extrapolate
 from whence.likelihood.kernels.packs import SEAT
 from whence.model.product import product
@@ -82,7 +82,7 @@ def walked(rng: np.random.Generator) -> None:
 def paused() -> None:
     """A machine whose changes do not halve goes on without extrapolation, longer each time."""
     seat = np.zeros(1, SEAT).view(np.recarray)[0]
-    seat.reached, seat.last = 1.0, 1.0
+    seat.reached, seat.last, seat.rounds = 1.0, 1.0, PLAIN + 1
     answers = [bool(may_extrapolate(seat, 1.0, 4)) for _ in range(200)]
     pauses = "".join("+" if answer else "-" for answer in answers).replace("+", " ").split()
     assert len(pauses[0]) == PAUSE + 1

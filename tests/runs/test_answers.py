@@ -13,6 +13,7 @@ import pytest
 
 import whence
 from runs import small
+from whence import Posterior
 from whence.ask import Answer, Question
 from whence.errors import ArgumentError, DemonstrationsError, FileError, FormatError
 from whence.likelihood.answers import AnswerTerm
@@ -58,8 +59,11 @@ def _weights(run: whence.Run) -> dict[bytes, float]:
 @pytest.mark.parametrize(
     "given", [[(SEQUENCE, 1.0)], [(SEQUENCE, 0.0), (PREFERENCE, "first")], [(SHOW, EPISODE)]]
 )
-def test_weighing_by_answers_is_what_inferring_with_them_gives(given: list[Any]) -> None:
-    weighed = _exact()
+def test_weighing_by_answers_is_what_inferring_with_them_gives(
+    given: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(Posterior.__init__.__kwdefaults__, "tolerance", 1e-7)
+    weighed = _exact.__wrapped__()
     for question, answer in given:
         weighed = weighed.answered(question, answer, refresh=False)
     inferred = weighed.refreshed(progress=False)

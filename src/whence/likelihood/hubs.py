@@ -18,7 +18,7 @@ from whence.likelihood.evidence import Evidence
 from whence.likelihood.hub_map import HubMap
 from whence.likelihood.kernels.constants import LANES
 from whence.likelihood.kernels.hub_arguments import Ahead, Hubs, Pack
-from whence.likelihood.kernels.packs import aligned
+from whence.likelihood.kernels.lines import aligned
 from whence.likelihood.kernels.tables import empty_tables
 from whence.likelihood.threads import spread, threads_available
 from whence.model.mdp import LabeledMDP

@@ -9,7 +9,8 @@ import numpy as np
 from whence._arrays import Floats, Ints
 from whence.likelihood.kernels.compiling import part
 from whence.likelihood.kernels.constants import LANES, PATIENCE, PAUSE, PLAIN, WINDOW
-from whence.likelihood.kernels.packs import aligned, renew
+from whence.likelihood.kernels.lines import aligned
+from whence.likelihood.kernels.packs import renew
 from whence.likelihood.kernels.vectors import load, plus, spread, store, times_plus
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +16,8 @@ from whence.likelihood.kernels.constants import (
     REPEAT,
     WINDOW,
 )
+from whence.likelihood.kernels.lines import aligned, paged
 
-LINE = 8  # numbers of a cache line
 SEAT = np.dtype(
     [
         ("machine", np.int64),  # -1: free
@@ -91,8 +90,8 @@ def empty_pack(world: World, n: int, m: int, kept: int) -> Pack:
         share=n if length == LANES else LANES,
         window=world.window,
         seats=seats,
-        iterates=_paged((1 if tiled else kept, world.n_rows * length), np.float64),
-        steps=_paged(stepped, np.float32),
+        iterates=paged((1 if tiled else kept, world.n_rows * length), np.float64),
+        steps=paged(stepped, np.float32),
         changes=changes.reshape(WINDOW, watched),
         weights=weights,
         low=low,
@@ -102,30 +101,6 @@ def empty_pack(world: World, n: int, m: int, kept: int) -> Pack:
         largest=largest,
         of_tile=of_tile.reshape(REPEAT, LANES),
     )
-
-
-def aligned(*sizes: int) -> list[Floats]:
-    """Return float64[size] each, zeros, at multiples of 64 bytes: rows must not straddle lines."""
-    starts = list(accumulate((-(-size // LINE) * LINE for size in sizes), initial=0))
-    numbers = _from_line(np.zeros(starts[-1] + LINE))
-    return [numbers[start : start + size] for start, size in zip(starts, sizes, strict=False)]
-
-
-def _paged(shape: tuple[int, int], kind: type[np.floating]) -> Floats:
-    """Return zeros from a cache line on, in large pages of memory where the system has them.
-
-    It has them for what NumPy leaves empty, not for its zeros.
-    """
-    size = shape[0] * shape[1]
-    numbers = np.empty(size + 64 // np.dtype(kind).itemsize, dtype=kind)
-    numbers[:] = 0.0
-    return _from_line(numbers)[:size].reshape(shape)
-
-
-def _from_line(numbers: Floats) -> Floats:
-    """Return an array from its first cache line on."""
-    address = numbers.__array_interface__["data"][0]
-    return numbers[-address % 64 // numbers.itemsize :]
 
 
 @part

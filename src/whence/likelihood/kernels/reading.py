@@ -13,7 +13,8 @@ from whence._arrays import Bools, Floats
 from whence.likelihood.kernels.arguments import Cells, World
 from whence.likelihood.kernels.compiling import part
 from whence.likelihood.kernels.constants import LANES
-from whence.likelihood.kernels.packs import Pack, aligned
+from whence.likelihood.kernels.lines import aligned
+from whence.likelihood.kernels.packs import Pack
 from whence.likelihood.kernels.row_reading import read_machines
 from whence.likelihood.kernels.tables import Steps, Tables, empty_tables
 from whence.likelihood.kernels.vectors import load, plus, spread, store, times, times_plus

@@ -12,7 +12,7 @@ import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
 from whence.likelihood.kernels.constants import LANES, STATES
-from whence.likelihood.kernels.packs import aligned
+from whence.likelihood.kernels.lines import aligned
 
 
 class Steps(NamedTuple):

@@ -62,7 +62,9 @@ def _weights(run: whence.Run) -> dict[bytes, float]:
 def test_weighing_by_answers_is_what_inferring_with_them_gives(
     given: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(Posterior.__init__.__kwdefaults__, "tolerance", 1e-7)
+    usual = Posterior.__init__.__kwdefaults__
+    assert usual is not None
+    monkeypatch.setitem(usual, "tolerance", 1e-7)
     weighed = _exact.__wrapped__()
     for question, answer in given:
         weighed = weighed.answered(question, answer, refresh=False)

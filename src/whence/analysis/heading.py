@@ -261,7 +261,7 @@ def _steps(mdp: LabeledMDP, goal: Goal, values: Floats, frontier: Ints) -> _Step
     chance = mdp.probabilities[entry]
     worth_of = reward + goal.discount * values[after, entered]
     q = np.bincount(pair, chance * worth_of, len(pairs)).astype(np.float64)
-    taken = evenly(best_actions(q.reshape(-1, mdp.n_actions))).reshape(-1)[pair]
+    taken = evenly(_as_good(mdp, goal, q.reshape(-1, mdp.n_actions))).reshape(-1)[pair]
     gain = worth_of - goal.discount * values[before, entered]
     wanted, harmful = judged(goal, gain, worth_of, (after != before) | (reward != 0))
     accident = harmful & (after != before) & (chance < USUAL)
@@ -269,6 +269,18 @@ def _steps(mdp: LabeledMDP, goal: Goal, values: Floats, frontier: Ints) -> _Step
     target = after.astype(np.int64) * mdp.n_states + entered
     read = np.where(wanted, symbol, BLANK).astype(np.int64)
     return _Steps(origin[kept], target[kept], (taken * chance)[kept], read[kept])
+
+
+def _as_good(mdp: LabeledMDP, goal: Goal, q: Floats) -> Bools:
+    """Return bool[.., A]: the actions that an agent may take, of values float64[.., A].
+
+    Where the dynamics are estimated from a log, counts decide between actions that are as good, so
+    half a step's delay decides nothing there. Whatever is taken still gains half a step.
+    """
+    if mdp.unseen is None:
+        return best_actions(q)
+    best = q.max(axis=-1, keepdims=True)
+    return np.asarray(q >= best - np.maximum(TIE, HALF * (1 - goal.discount) * np.abs(best)))
 
 
 def judged(goal: Goal, gain: Floats, reading: Floats, event: Bools) -> tuple[Bools, Bools]:

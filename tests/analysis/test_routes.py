@@ -77,6 +77,21 @@ def test_walking_gives_what_solving_gives(monkeypatch: pytest.MonkeyPatch) -> No
     assert solved.moves == (((0, 1),), ((1, 2),), ())
 
 
+def test_walking_compiled_gives_what_walking_by_many_gives() -> None:
+    for seed in range(20):
+        rng = np.random.default_rng((33, seed))
+        mdp = random_world(rng, states=12, actions=3, symbols=3, successors=2, blank=0.5)
+        goal = random_machine(rng, mdp.alphabet, 4, LEVELS)
+        tables = heading.Goal(goal.transitions, goal.rewards, 0.9)
+        (values,) = heading.values_of([mdp], mdp.alphabet, [tables])
+        agent = heading.agent([mdp], mdp.alphabet, tables, values)
+        visits = agent._walked(agent.start)
+        assert visits.sum() >= 1
+        np.testing.assert_allclose(visits, agent._walked_by_many(agent.start), rtol=1e-12)
+        carried = agent.start @ agent._visits
+        np.testing.assert_allclose(visits, carried, atol=2 * heading.LEFT * carried.sum())
+
+
 def test_all_places_at_once_give_what_places_one_after_the_other_give(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

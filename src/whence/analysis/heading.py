@@ -13,14 +13,14 @@ is an accident, and what follows it is no part of the plan.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from whence._arrays import BLANK, Bools, Floats, Ints, concatenated_ranges, frozen_own
+from whence._arrays import BLANK, Bools, Floats, Ints, concatenated_ranges, frozen_own, offsets_of
 from whence.likelihood.compiled import FINEST_VALUE
 from whence.likelihood.values import batch_values
 from whence.model.expert import TIE, best_actions, evenly
@@ -95,18 +95,30 @@ class Agent:
             belief: float64[R], where the agent is.
         """
         visits = belief @ self._visits if len(self.start) <= DENSE else self._walked(belief)
-        loud = np.flatnonzero(self.symbol != BLANK)
-        flow = visits[self.source[loud]] * self.chance[loud]
         found = {}
-        for symbol in np.unique(self.symbol[loud]).tolist():
-            part = self.symbol[loud] == symbol
-            mass = np.bincount(self.target[loud[part]], flow[part], len(self.start))
+        for symbol, steps in self._loud:
+            flow = visits[self.source[steps]] * self.chance[steps]
+            mass = np.bincount(self.target[steps], flow, len(self.start))
             if mass.sum() > 0:
                 found[symbol] = mass.astype(np.float64)
         return found
 
+    @cached_property
+    def _loud(self) -> list[tuple[int, Ints]]:
+        """Return each label that may be wanted, with the steps that read it."""
+        wanted = np.unique(self.symbol[self.symbol != BLANK]).tolist()
+        return [(symbol, np.flatnonzero(self.symbol == symbol)) for symbol in wanted]
+
     def _walked(self, belief: Floats) -> Floats:
         """Return float64[R]: expected visits, by carrying the belief forward step by step."""
+        from whence.analysis.carrying import carry
+
+        visits = np.zeros(len(belief))
+        few = carry(belief, *self._silent, FAINT, LEFT, MOST_ACTIVE, MOST_STEPS, visits)
+        return visits if few else self._walked_by_many(belief)
+
+    def _walked_by_many(self, belief: Floats) -> Floats:
+        """Do as `_walked` does; of too many places at a time, the likeliest are followed."""
         offsets, target, chance = self._silent
         visits = np.zeros(len(belief))
         place = np.flatnonzero(belief > FAINT)
@@ -202,42 +214,53 @@ class _Steps(NamedTuple):
 def _in_world(mdp: LabeledMDP, goal: Goal, values: Floats) -> Agent:
     """Return the agent in one world, symbols by the world's own alphabet."""
     size = mdp.n_states
-    number = np.full(values.size, -1, dtype=np.int64)
     alive = values.reshape(-1) > worth(goal)
     frontier = mdp.initial_states.astype(np.int64)
+    if values.size <= AT_ONCE:
+        return _looked_up(mdp, alive, _steps(mdp, goal, values, np.flatnonzero(alive)))
+    number = np.full(values.size, -1, dtype=np.int64)
     number[frontier] = np.arange(len(frontier))
     places, parts, count = [frontier], [], len(frontier)
-    steps_of: Callable[[Ints], _Steps] = partial(_steps, mdp, goal, values)
-    if values.size <= AT_ONCE:
-        steps_of = _looked_up(steps_of(np.flatnonzero(alive)), alive)
     while len(frontier):
         live = frontier[alive[frontier]]
-        steps = steps_of(live)
+        steps = _steps(mdp, goal, values, live)
         fresh = np.unique(steps.target[number[steps.target] < 0])
         number[fresh] = np.arange(count, count + len(fresh))
         count += len(fresh)
         parts.append((number[live][steps.origin], number[steps.target], *steps[2:]))
         places.append(fresh)
         frontier = fresh
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    return Agent(_begun(mdp, count), np.concatenate(places) // size, *columns)
+
+
+def _looked_up(mdp: LabeledMDP, alive: Bools, every: _Steps) -> Agent:
+    """Return the agent in one world, from the steps of all places where something is wanted.
+
+    Args:
+        mdp: the world.
+        alive: bool[P], those places.
+        every: their steps, by place.
+    """
+    from whence.analysis.carrying import reach
+
+    counts = np.zeros(len(alive), dtype=np.int64)
+    counts[alive] = np.bincount(every.origin, minlength=int(alive.sum()))
+    offsets = offsets_of(counts)
+    number, order = np.full(len(alive), -1, dtype=np.int64), np.empty(len(alive), dtype=np.int64)
+    starts = mdp.initial_states.astype(np.int64)
+    places = order[: reach(starts, offsets, every.target, number, order)]
+    entry = concatenated_ranges(offsets[places], offsets[places + 1])
+    source = np.repeat(np.arange(len(places)), counts[places])
+    columns = number[every.target[entry]], every.chance[entry], every.symbol[entry]
+    return Agent(_begun(mdp, len(places)), places // mdp.n_states, source, *columns)
+
+
+def _begun(mdp: LabeledMDP, count: int) -> Floats:
+    """Return float64[count], how likely one begins in each place."""
     start = np.zeros(count)
     start[: len(mdp.initial_states)] = mdp.initial_probabilities
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return Agent(start, np.concatenate(places) // size, *columns)
-
-
-def _looked_up(every: _Steps, alive: Bools) -> Callable[[Ints], _Steps]:
-    """Return what finds the steps of some live places among those of all of them."""
-    row = np.cumsum(alive) - 1
-    offsets = np.searchsorted(every.origin, np.arange(int(alive.sum()) + 1))
-
-    def found(places: Ints) -> _Steps:
-        rows = row[places]
-        first, last = offsets[rows], offsets[rows + 1]
-        entry = concatenated_ranges(first, last)
-        origin = np.repeat(np.arange(len(rows)), last - first)
-        return _Steps(origin, *(column[entry] for column in every[1:]))
-
-    return found
+    return start
 
 
 def worth(goal: Goal) -> float:

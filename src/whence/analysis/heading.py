@@ -97,19 +97,15 @@ class Agent:
             belief: float64[R], where the agent is.
         """
         visits = belief @ self._visits if len(self.start) <= DENSE else self._walked(belief)
+        loud = np.flatnonzero(self.symbol != BLANK)
+        flow = visits[self.source[loud]] * self.chance[loud]
         found = {}
-        for symbol, steps in self._loud:
-            flow = visits[self.source[steps]] * self.chance[steps]
-            mass = np.bincount(self.target[steps], flow, len(self.start))
+        for symbol in np.unique(self.symbol[loud]).tolist():
+            part = self.symbol[loud] == symbol
+            mass = np.bincount(self.target[loud[part]], flow[part], len(self.start))
             if mass.sum() > 0:
                 found[symbol] = mass.astype(np.float64)
         return found
-
-    @cached_property
-    def _loud(self) -> list[tuple[int, Ints]]:
-        """Return each label that may be wanted, with the steps that read it."""
-        wanted = np.unique(self.symbol[self.symbol != BLANK]).tolist()
-        return [(symbol, np.flatnonzero(self.symbol == symbol)) for symbol in wanted]
 
     def _walked(self, belief: Floats) -> Floats:
         """Return float64[R]: expected visits, by carrying the belief forward step by step."""

@@ -184,3 +184,9 @@ def test_demonstrations_tell_what_a_sum_over_all_episodes_says() -> None:
     assert sum(z > 3 for z in away) <= 1  # one of 400 is by chance; two of 40 one time in 200
     assert math.fsum(z * z for z in away) < 90  # chi squared of 40 degrees: one time in 100,000
     assert math.fsum(z * z for z in wrong) > 400
+
+
+def test_an_episode_that_no_machine_explains_tells_nothing() -> None:
+    aim = Aim(np.array([0.5, 0.5]), np.array([0, 1]))
+    found = aim.of_episodes(np.array([[0.0, -np.inf], [-np.inf, -np.inf]]))
+    assert found.mean == pytest.approx(math.log(2) / 2)

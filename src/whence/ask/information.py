@@ -66,11 +66,13 @@ class Aim:
         """Return the expected gain of a demonstration.
 
         Args:
-            log_likelihood: float64[N, K], of episodes, each drawn with a machine by its weight.
+            log_likelihood: float64[N, K], of episodes, each drawn with a machine by its weight;
+                one that no machine explains tells nothing.
         """
-        scaled = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
-        joint = scaled * self.weight
-        joint /= joint.sum(axis=1, keepdims=True)
+        best = log_likelihood.max(axis=1, keepdims=True)
+        joint = self.weight * np.exp(log_likelihood - np.where(np.isfinite(best), best, 0.0))
+        total = joint.sum(axis=1, keepdims=True)
+        joint = np.where(total > 0, joint / np.where(total > 0, total, 1.0), self.weight)
         if self.loss is not None:
             gains = self._regret - (joint @ self.loss.T).min(axis=1)
         else:

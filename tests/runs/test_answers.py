@@ -13,11 +13,13 @@ import pytest
 
 import whence
 from runs import small
+from support.draws import draws_of
 from whence import Posterior
 from whence.ask import Answer, Manner, Person, Question, converse
 from whence.errors import ArgumentError, DemonstrationsError, FileError, FormatError
 from whence.likelihood.answers import AnswerTerm
 from whence.runs import inference, lock, reweighing
+from whence.runs.weighing import likeliest_expert
 from whence.search.census import Census, weigh
 from whence.search.diagnostics import evenness
 
@@ -207,6 +209,30 @@ def test_a_sample_is_worn_where_answers_have_made_it_uneven(
     assert run.worn
     monkeypatch.setattr(reweighing, "UNEVEN", even * 0.99)
     assert not run.worn
+
+
+def test_exact_weights_are_worn_by_a_demonstration_of_an_expert_that_is_not_known() -> None:
+    mdp, demos = _exact().job.pairs[0]
+    run = whence.infer(mdp, demos, states=1, discount=0.9, lapse=0.0, method="exhaustive")
+    assert not run.answered(SEQUENCE, 1.0, refresh=False).worn
+    shown = run.answered(SHOW, EPISODE, refresh=False)
+    assert shown.worn
+    assert any("a few experts of each machine" in doubt for doubt in shown.doubts)
+    anew = run.answered(SHOW, EPISODE)
+    assert anew.sampled is None
+    assert not anew.worn
+    assert not _exact().answered(SHOW, EPISODE, refresh=False).worn  # one expert, who is known
+
+
+def test_the_likeliest_expert_is_that_at_the_temperature_of_the_run() -> None:
+    mdp, _ = _exact().job.pairs[0]
+    draws = replace(
+        draws_of([_exact().best] * 2, alpha=np.array([1.0, 2.0])),
+        log_likelihood=np.array([0.0, 3.0]),
+        log_prior=np.array([0.0, -2.0]),
+    )
+    sample = whence.PosteriorSample.from_draws(mdp, draws, mdp.alphabet)
+    assert [likeliest_expert(sample, draws, t).alpha for t in (1.0, 3.0)] == [2.0, 1.0]
 
 
 def test_a_run_without_a_folder_is_sampled_anew_in_memory() -> None:

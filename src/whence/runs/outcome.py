@@ -82,7 +82,7 @@ def result(
     found = weighing.weighed(
         problem, posterior, draws, job.seed, kept, walk.known, None if provisional else tell
     )
-    machine, expert = weighing.leading(found, machine, expert)
+    machine, expert = weighing.leading(found, machine, expert, posterior.temperature)
     posterior, sample = posterior.of_expert(expert), found.sample
     log_likelihood = posterior.finest(machine)
     log_prior = float(posterior.log_prior(machine.transitions[None], machine.rewards[None])[0])

@@ -28,6 +28,7 @@ from whence.model.expert import BOLTZMANN, SOFT, Expert
 from whence.model.machine import RewardMachine
 from whence.runs.job import Job
 from whence.runs.result import Run
+from whence.runs.weighing import likeliest_expert
 from whence.search.diagnostics import by_ladder, ess, evenness
 from whence.search.draws import Draws
 from whence.search.settings import Tempering
@@ -100,8 +101,26 @@ def worn(run: Run) -> bool:
     if basis is None or sample is None or basis.draws is None:
         return False
     if basis.draws.exact:
-        return lost(run) > LOST
+        return lost(run) > LOST or _few_experts(run)
     return evenness(drawn_of(run).weight) < UNEVEN and not worth(run) >= WORN
+
+
+def _few_experts(run: Run) -> bool:
+    """Return whether demonstrations came or went beside a few experts that stand for all.
+
+    An unknown expert is integrated out of exact weights, and each machine has some: what is then
+    demonstrated may speak for one between them.
+    """
+    assert run.sampled is not None
+    basis = run.sampled
+    before, after = ({each.id: each for each in of.job.answers} for of in (basis, run))
+    changed = [
+        each for name, each in (before | after).items() if (name in before) != (name in after)
+    ]
+    shown = any(isinstance(each.value, Episode) for each in changed)
+    draws = drawn_of(basis)
+    numbers = draws.alpha, draws.lapse, draws.discount, draws.softly
+    return shown and any((of != of[0]).any() for of in numbers)
 
 
 def worth(run: Run) -> float:
@@ -180,7 +199,7 @@ def told(run: Run, threads: int | None) -> Run:
     """Return a run with all that follows from the weights of its draws."""
     problem = run.job.problem(threads, "cpu")
     sample, draws = sample_of(run), drawn_of(run)
-    expert = _expert(sample, draws)
+    expert = likeliest_expert(sample, draws, run.temperature)
     place = problem.unknowns.places.index((expert.kind, expert.discount))
     posterior = problem.posteriors[place].of_expert(expert)
     machine = sample.best
@@ -206,16 +225,10 @@ def _doubts(run: Run) -> list[str]:
     if not worn(run):
         return []
     if run.draws is not None and run.draws.exact:
-        return [f"{FEW} {1 - lost(run):.0%} of all machines"]
+        if lost(run) > LOST:
+            return [f"{FEW} {1 - lost(run):.0%} of all machines"]
+        return [f"{FEW} a few experts of each machine, since something was demonstrated"]
     return [f"{FEW} {worth(run):.0f} independent draws"]
-
-
-def _expert(sample: PosteriorSample, draws: Draws) -> Expert:
-    """Return the expert of the likeliest draw of the heaviest class."""
-    score = np.where(sample.drawn.kind == 0, draws.log_likelihood + draws.log_prior, -np.inf)
-    at = int(np.argmax(score))
-    numbers = [float(of[at]) for of in (draws.alpha, draws.discount, draws.lapse)]
-    return Expert(numbers[0], numbers[1], numbers[2], SOFT if draws.softly[at] else BOLTZMANN)
 
 
 def sample_of(run: Run) -> PosteriorSample:

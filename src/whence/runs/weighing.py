@@ -115,7 +115,7 @@ def weighed(
 
 
 def leading(
-    found: Weighed, machine: RewardMachine, expert: Expert
+    found: Weighed, machine: RewardMachine, expert: Expert, temperature: float
 ) -> tuple[RewardMachine, Expert]:
     """Return the machine to call the best, and its expert: that of the heaviest class.
 
@@ -123,18 +123,23 @@ def leading(
         found: the sample.
         machine: the best of the search.
         expert: its expert.
+        temperature: likelihoods count to the power of one over it.
     """
     sample, draws = found.sample, found.draws
     if found.rough is None or sample is None or draws is None:
         return machine, expert
     if all(told_apart(machine, sample.best, mdp) is None for mdp in sample.worlds):
         return machine, expert
-    score = np.where(sample.drawn.kind == 0, draws.log_likelihood + draws.log_prior, -np.inf)
-    at = int(np.argmax(score))
+    return sample.best, likeliest_expert(sample, draws, temperature)
+
+
+def likeliest_expert(sample: PosteriorSample, draws: Draws, temperature: float) -> Expert:
+    """Return the expert of the likeliest draw of the heaviest class."""
+    score = draws.log_likelihood / temperature + draws.log_prior
+    at = int(np.argmax(np.where(sample.drawn.kind == 0, score, -np.inf)))
     numbers = draws.alpha[at], draws.discount[at], draws.lapse[at]
     alpha, discount, lapse = (float(number) for number in numbers)
-    kind = SOFT if draws.softly[at] else BOLTZMANN
-    return sample.best, Expert(alpha, discount, lapse, kind)
+    return Expert(alpha, discount, lapse, SOFT if draws.softly[at] else BOLTZMANN)
 
 
 def digest(draws: Draws, seed: int) -> str:

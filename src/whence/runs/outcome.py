@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,12 +14,16 @@ from whence.analysis.greed import notes_of_greed
 from whence.analysis.levels import notes_of_levels
 from whence.analysis.questions import open_questions
 from whence.analysis.sample import PosteriorSample
+from whence.likelihood.posterior import Posterior
+from whence.model.machine import RewardMachine
 from whence.runs import events, folder, subjects, weighing
+from whence.runs.groups import Groups
 from whence.runs.job import Job
 from whence.runs.reported import error_of_facts
 from whence.runs.result import UNFINISHED, Run, Trace
 from whence.runs.searching import Search
 from whence.search.method import Row
+from whence.search.problem import Problem
 from whence.search.tape import Tape
 
 WARMING = (
@@ -72,17 +77,18 @@ def result(
     posterior, sample = posterior.of_expert(expert), found.sample
     log_likelihood = posterior.finest(machine)
     log_prior = float(posterior.log_prior(machine.transitions[None], machine.rewards[None])[0])
+    groups = subjects.grouped(job, found.draws, kept) if job.by_subject else None
+    every = _groups_of(job, groups) or [_Part("", posterior, machine, problem)]
     doubts = (
         *((WARMING.format(draws.size),) if warming and draws is not None else finding.doubts),
         *_doubts_of_facts(job, sample),
         *found.doubts,
-        *doubts_of_discount(posterior, machine, problem),
+        *_said(every, lambda part: doubts_of_discount(*part[1:])),
     )
-    groups = subjects.grouped(job, found.draws, kept) if job.by_subject else None
     certainty = () if sample is None else arrow_certainty(posterior, machine, sample)
     questions = () if sample is None else open_questions(sample, expert=expert)
     if level_notes is None:
-        level_notes = tuple(notes_of_levels(posterior, machine))
+        level_notes = _said(every, lambda part: notes_of_levels(part.posterior, part.machine))
     return Run(
         best=machine,
         score=log_likelihood / posterior.temperature + log_prior,
@@ -105,13 +111,47 @@ def result(
         exact=finding.exact if found.rough is None else None,
         log_evidence=dict(finding.log_evidence) if found.rough is None else {},
         level_notes=level_notes,
-        expert_notes=tuple(notes_of_greed(posterior, machine, problem.unknowns.inferred)),
+        expert_notes=_said(every, _greed_of),
         groups=groups,
         ladders=_ladders(walk.method.details(walk.state)),
         manifest=None if search.keeper is None else search.keeper.manifest,
         folder=kept,
         answers=job.answers,
     )
+
+
+class _Part(NamedTuple):
+    """Some or all of the subjects, with their posterior, machine and problem."""
+
+    who: str
+    posterior: Posterior
+    machine: RewardMachine
+    problem: Problem
+
+
+def _groups_of(job: Job, groups: Groups | None) -> list[_Part]:
+    """Return the parts of several groups.
+
+    What everybody shows together says nothing of a discount, of levels or of errors then.
+    """
+    several = () if groups is None or len(groups.groups) < 2 else groups.groups
+    found = []
+    for each in several:
+        problem = job.of_subjects(each.subjects).problem(device="cpu")
+        expert = each.draws.expert(int(each.draws.weight.argmax()))
+        place = problem.unknowns.places.index((expert.kind, expert.discount))
+        posterior = problem.posteriors[place].of_expert(expert)
+        found.append(_Part(f"{each.called}: ", posterior, each.best, problem))
+    return found
+
+
+def _said(parts: Sequence[_Part], told: Callable[[_Part], list[str]]) -> tuple[str, ...]:
+    """Return what is told of each part, by its name."""
+    return tuple(part.who + text for part in parts for text in told(part))
+
+
+def _greed_of(part: _Part) -> list[str]:
+    return notes_of_greed(part.posterior, part.machine, part.problem.unknowns.inferred)
 
 
 def _doubts_of_facts(job: Job, sample: PosteriorSample | None) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ def result(
         *_doubts_of_facts(job, sample),
         *found.doubts,
         *((AS_ONE,) if job.by_subject and provisional else ()),
-        *doubts_of_choice(problem.posteriors[0].worlds),
+        *(() if job.by_subject else doubts_of_choice(job.shown, machine, expert)),
         *doubts_of_discount(posterior, machine, problem),
     )
     by_subject = job.by_subject and not provisional

@@ -88,6 +88,8 @@ def cure(doubt: str, run: Run, folder: str | None = None) -> str:
         return shlex.join(["whence", "world", _world(run), *_of_table(run)])
     if "discount" in doubt:
         return _again(run, kept, ["--discount", "infer"])
+    if "than chance does" in doubt:
+        return _again(run, kept, ["--states", f"1-{run.states[-1] + 2}"])
     if "one ladder" in doubt:
         return _again(run, kept, ["--ladders", "2"])
     if "can have produced" in doubt:

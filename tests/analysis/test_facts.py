@@ -10,7 +10,7 @@ import pytest
 
 import whence
 from support.draws import draws_of
-from whence import Demonstrations, Expert, LabeledMDP, RewardMachine
+from whence import Demonstrations, Episode, Expert, LabeledMDP, RewardMachine
 from whence.analysis import untested
 from whence.analysis.facts import percent
 from whence.analysis.granted import doubts_of_choice, granted
@@ -18,6 +18,7 @@ from whence.analysis.plans import Plans
 from whence.analysis.questions import open_questions
 from whence.analysis.rivals import gate, not_shown
 from whence.analysis.sample import PosteriorSample
+from whence.likelihood.ended import endings_shown
 
 COFFEE = whence.worlds.coffee()
 USUAL = whence.worlds.coffee(start=(2, 1))
@@ -290,3 +291,22 @@ def test_what_is_hardly_possible_is_no_rival() -> None:
         numbers, untold = not_shown(found.answer, pairs, USUAL.expert, 2)  # no room for a gate
         assert bool(numbers) is silent
         assert len(untold) == silent, "beginnings of a route are not said one by one"
+
+
+def test_endings_put_to_the_test_what_steps_do_not() -> None:
+    once = rat("a -light/1-> b")
+    other = rat("a -light/1-> b", "b -water/1-> c")
+    found = sample(MAZE, [once, other], [0.9, 0.1])
+    expert = Expert(alpha=5, discount=0.9)
+    assert MAZE.grid is not None
+    near, left = MAZE.grid.state(1, 0), MAZE.actions.index("left")
+    shown = Demonstrations.from_episodes([Episode([near, near - 1], [left], ended=True)] * 20)
+    pairs = [(MAZE, shown)]
+    beside = [endings_shown(pairs, found.alphabet)]
+    _, untold = not_shown(found.answer, pairs, expert, 2)
+    after = "whether after light it wants nothing more was hardly put to the test"
+    assert after in {each.fact.text for each in untold}
+    assert not_shown(found.answer, pairs, expert, 2, beside) == (frozenset(), ())
+    questions = open_questions(found, expert=expert)
+    assert [each.labels for each in questions] == [("light", "water")]
+    assert untested.indifferent(found, questions, pairs, expert, beside) == ()

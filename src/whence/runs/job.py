@@ -182,10 +182,22 @@ def check_subjects(job: Job) -> None:
                 f"{demos.place(at)}: nobody is named who acted; give every episode a subject, or "
                 "leave out experts='by-subject' and tasks"
             )
-    if job.endings != IGNORE or job.settings.temperature != 1:
+    names = {str(name) for _, demos in job.pairs for name in demos.subjects or ()}
+    if job.tasks[0] > len(names):
         raise ArgumentError(
-            "experts='by-subject' and tasks read actions alone, at temperature 1; leave out "
-            "endings and temperature"
+            f"tasks asks for {job.tasks[0]} groups of subjects or more, and the demonstrations "
+            f"name {len(names)} who acted; ask for {len(names)} at most"
+        )
+    if job.endings != IGNORE:
+        raise ArgumentError(
+            "experts='by-subject' and tasks read actions alone: how often endings are wrong is "
+            "everybody's; leave out endings, or leave out experts and tasks"
+        )
+    if job.settings.temperature != 1:
+        cure = "infer by tempering" if job.method == "annealing" else "leave out temperature"
+        raise ArgumentError(
+            "experts='by-subject' and tasks are weighed at temperature 1, and this is "
+            f"{job.settings.temperature:g}; {cure}"
         )
     if len(job.unknowns.kinds) > 1:
         raise ArgumentError(

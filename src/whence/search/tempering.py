@@ -20,6 +20,7 @@ import numpy as np
 from whence._arrays import Bools, Floats, Ints
 from whence.search import census, changing, ladder
 from whence.search.census import Census
+from whence.search.leaping import Leaper
 from whence.search.moves import MOVES, usable
 from whence.search.recalling import Recaller
 from whence.search.seeking import Seeker, Seeking
@@ -257,6 +258,16 @@ def recalled(rng: np.random.Generator, state: State, target: Target, recaller: R
     if _has_better(target, best, chains):
         best = _better(target, best, _best(target, chains, ladders))
     return replace(state, chains=chains, best=best, drawn=drawn)
+
+
+def leapt(rng: np.random.Generator, state: State, target: Target, leaper: Leaper) -> State:
+    """Let every chain leap, once the warm-up is over."""
+    ladders, rungs = state.temperatures.shape
+    chains, jumped = leaper.step(rng, state.chains, np.tile(np.arange(rungs), ladders))
+    best = state.best
+    if jumped.any() and _has_better(target, best, chains):
+        best = _better(target, best, _best(target, chains, ladders))
+    return replace(state, chains=chains, best=best)
 
 
 def acceptance(old: Chains, new: Chains, temperatures: Floats, log_q: Floats) -> Floats:

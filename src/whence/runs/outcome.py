@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from whence.analysis.certainty import arrow_certainty
 from whence.analysis.discounting import doubts_of_discount
+from whence.analysis.granted import doubts_of_choice
 from whence.analysis.greed import notes_of_greed
 from whence.analysis.levels import notes_of_levels
 from whence.analysis.questions import open_questions
@@ -18,6 +21,7 @@ from whence.runs.job import Job
 from whence.runs.reported import error_of_facts
 from whence.runs.result import UNFINISHED, Run, Trace
 from whence.runs.searching import Search
+from whence.runs.signals import Stopped
 from whence.search.method import Row
 from whence.search.tape import Tape
 
@@ -25,6 +29,8 @@ WARMING = (
     "the warm-up has not ended: probabilities are those of the {} machines that chains stand at, "
     "beside each other"
 )
+GO_ON = "stopped while what is known was worked out; nothing is lost: go on with whence resume {}"
+AS_ONE = "everybody counts as one expert until the search is over"
 
 
 def finished(search: Search, first: str) -> Run:
@@ -35,7 +41,12 @@ def finished(search: Search, first: str) -> Run:
     search.stop.patient = False
     if search.on_event is not None:
         search.on_event(search.event(events.ANALYSING))
-    run = result(search, stopped)
+    try:
+        run = result(search, stopped)
+    except Stopped:
+        if search.keeper is None:
+            raise
+        raise Stopped(GO_ON.format(search.keeper.folder)) from None
     if search.keeper is not None:
         folder.write(search.keeper.folder, run)
     search.tell(events.FINISHED)
@@ -63,11 +74,14 @@ def result(
     kept = None if search.keeper is None else search.keeper.folder
     place = problem.unknowns.places.index((expert.kind, expert.discount))
     posterior = problem.posteriors[place].of_expert(expert)
-    draws, warming = finding.draws, False
-    if draws is None and stopped == UNFINISHED:
+    draws, warming, provisional = finding.draws, False, stopped == UNFINISHED
+    if draws is None and provisional:
         draws = walk.method.met_so_far(walk.state)
         warming = draws is not None
-    found = weighing.weighed(problem, posterior, draws, job.seed, kept, walk.known)
+    tell = partial(_tell, search, began)
+    found = weighing.weighed(
+        problem, posterior, draws, job.seed, kept, walk.known, None if provisional else tell
+    )
     machine, expert = weighing.leading(found, machine, expert)
     posterior, sample = posterior.of_expert(expert), found.sample
     log_likelihood = posterior.finest(machine)
@@ -76,9 +90,12 @@ def result(
         *((WARMING.format(draws.size),) if warming and draws is not None else finding.doubts),
         *_doubts_of_facts(job, sample),
         *found.doubts,
+        *((AS_ONE,) if job.by_subject and provisional else ()),
+        *doubts_of_choice(problem.posteriors[0].worlds),
         *doubts_of_discount(posterior, machine, problem),
     )
-    groups = subjects.grouped(job, found.draws, kept) if job.by_subject else None
+    by_subject = job.by_subject and not provisional
+    groups = subjects.grouped(job, found.draws, kept, tell) if by_subject else None
     certainty = () if sample is None else arrow_certainty(posterior, machine, sample)
     questions = () if sample is None else open_questions(sample, expert=expert)
     if level_notes is None:
@@ -112,6 +129,15 @@ def result(
         folder=kept,
         answers=job.answers,
     )
+
+
+def _tell(search: Search, began: float, doing: str) -> None:
+    """Tell whoever watches what is being worked out."""
+    if search.on_event is not None:
+        event = search.event(events.ANALYSING)
+        details = event.details | {"doing": doing}
+        seconds = _since(search.walk.seconds, began)
+        search.on_event(replace(event, seconds=seconds, details=details))
 
 
 def _doubts_of_facts(job: Job, sample: PosteriorSample | None) -> tuple[str, ...]:

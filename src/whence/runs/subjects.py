@@ -9,7 +9,7 @@ else machines that no search met count as impossible.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,15 +37,21 @@ from whence.search.settings import Tempering
 FROM_ALL, FROM_ONE = 40, 8  # machines that a search hands on, the heaviest
 GUESSED = 2_000  # combinations of machines by which groups are guessed
 MOST_STEPS = 1_000  # of tempering, of what one subject or group shows
+WEIGHING = "weighing {} machines for every subject"
+
+Tell = Callable[[str], None]
 
 
-def grouped(job: Job, first: Draws | None, folder: Path | None) -> Groups:
+def grouped(
+    job: Job, first: Draws | None, folder: Path | None, tell: Tell = lambda text: None
+) -> Groups:
     """Divide the subjects of a job into groups.
 
     Args:
         job: its demonstrations name who acted.
         first: what a search of all demonstrations drew.
         folder: the run's, where it has one.
+        tell: is told how far it is.
     """
     names, subject = numbered(job)
     source = listed.source_of(job, first)
@@ -53,7 +59,8 @@ def grouped(job: Job, first: Draws | None, folder: Path | None) -> Groups:
     found = listed.kept(folder, source, alphabet)
     before = None
     if found is None:
-        found, before = _list(job, alphabet, first, subject, len(names))
+        found, before = _list(job, alphabet, first, subject, names, tell)
+    tell(WEIGHING.format(len(found)))
     weights = _weighed(job, found, subject, before)
     possible = [k for k in job.tasks if k <= len(names)]
     parts = {k: weights.parted(k) for k in possible}
@@ -89,23 +96,26 @@ def _list(
     alphabet: tuple[str, ...],
     first: Draws | None,
     subject: Sequence[Ints],
-    subjects: int,
+    names: Sequence[str],
+    tell: Tell,
 ) -> tuple[list[RewardMachine], Weights | None]:
     """Return machines that searches find: of all subjects, of each, and of likely groups.
 
     The first of them come with their weights, where these were needed.
     """
-    every = np.arange(subjects)
+    subjects, every = len(names), np.arange(len(names))
     found = heaviest(first, alphabet, FROM_ALL)
     if first is None:
         found = _of_some(job, alphabet, subject, every, FROM_ALL)
     if job.tasks[-1] == 1:
         return _distinct(found), None
-    for number in range(subjects):
+    for number, name in enumerate(names):
+        tell(f"searching what {name} shows alone: {number + 1} of {subjects} subjects")
         found += _of_some(job, alphabet, subject, every[number : number + 1], FROM_ONE)
     found = _distinct(found)
+    tell(WEIGHING.format(len(found)))
     weights = _weighed(job, found, subject)
-    return _widened(job, found, weights, subject, subjects), weights
+    return _widened(job, found, weights, subject, subjects, tell), weights
 
 
 def _widened(
@@ -114,6 +124,7 @@ def _widened(
     weights: Weights,
     subject: Sequence[Ints],
     subjects: int,
+    tell: Tell,
 ) -> list[RewardMachine]:
     """Return the list with what groups show that seem likely so far."""
     alphabet = found[0].alphabet
@@ -127,6 +138,7 @@ def _widened(
             members = np.flatnonzero(groups == number)
             if 1 < len(members) < subjects and members.tobytes() not in seen:
                 seen.add(members.tobytes())
+                tell(f"searching what {len(members)} subjects show that may be a group")
                 more += _of_some(job, alphabet, subject, members, FROM_ALL)
     return _distinct(more)
 

@@ -13,6 +13,7 @@ VALUED = (
     "--episode", "--order", "--state", "--action", "--label", "--ended", "--gaps", "--available",
 )  # fmt: skip
 IMPRECISE = "a probability that is reported has an error"
+OF_THE_WORLD = ("dynamics", "state-action pairs", "had a choice")  # words of such doubts
 LONGER = 2  # times the steps that were made
 
 
@@ -81,7 +82,9 @@ def cure(doubt: str, run: Run, folder: str | None = None) -> str:
         folder: where the run is kept.
     """
     kept = FOLDER if folder is None else folder
-    if "dynamics" in doubt or "state-action pairs" in doubt:
+    if not run.provisional and any(
+        word in doubt for word in ("dynamics", "state-action pairs", "had a choice")
+    ):
         return shlex.join(["whence", "world", _world(run), *_of_table(run)])
     if "discount" in doubt:
         return _again(run, kept, ["--discount", "infer"])

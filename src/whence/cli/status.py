@@ -36,7 +36,7 @@ def command(run: str, watch: bool, out: Output) -> None:
     from whence.runs.status import status_document
 
     folder = Path(run)
-    ask: Callable[[Path], dict[str, Any]] = status_document
+    ask: Ask = status_document
     parts = _parts
     if standing.is_sweep(folder):
         ask, parts = standing.standing, _sweep_parts

@@ -147,6 +147,16 @@ def test_cuts_are_read(text: str, cut: tuple[object, ...]) -> None:
     assert tuple(binning.parse(text)) == cut
 
 
+def test_large_numbers_are_binned_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "far.csv"
+    path.write_text("episode,x,action\n1,-1e39,go\n1,-1e39,go\n", encoding="utf-8")
+    demos = Demonstrations.from_table(path, bins={"x": 3})
+    assert demos.state_names == ("x=-1e+39",)
+    path.write_text("episode,x,action\n1,-1e308,go\n1,1e308,go\n", encoding="utf-8")
+    with pytest.raises(DemonstrationsError, match=r"beyond 1e\+100; give a smaller number"):
+        Demonstrations.from_table(path, bins={"x": 3})
+
+
 @pytest.mark.parametrize("text", ["x", "x:0", "x:-3", "x:2.5", "x:2:5:1", "x:99999", ":", "x:nan"])
 def test_other_cuts_are_refused(text: str) -> None:
     with pytest.raises(ArgumentError, match="bins"):

@@ -211,7 +211,8 @@ def _followed(mdp: LabeledMDP, goal: Goal, values: Floats) -> Steps:
     from whence.analysis.heading_kernel import follow_best
 
     following, paid = with_blank(goal.transitions, goal.rewards)
-    bounds = np.array([goal.discount, worth(goal), *_least(goal), TIE, RESOLUTION, USUAL])
+    as_good = _as_good(mdp, goal)
+    bounds = np.array([goal.discount, worth(goal), *_least(goal), TIE, as_good, USUAL])
     count = len(mdp.initial_states)
     places, number = np.zeros(values.size, np.int64), np.full(values.size, -1, np.int64)
     places[:count] = mdp.initial_states
@@ -226,6 +227,15 @@ def _followed(mdp: LabeledMDP, goal: Goal, values: Floats) -> Steps:
 def worth(goal: Goal) -> float:
     """Return the value up to which nothing is wanted any more."""
     return WORTH * float(np.abs(goal.rewards).max(initial=0.0))
+
+
+def _as_good(mdp: LabeledMDP, goal: Goal) -> float:
+    """Return how close to the best action's value others are as good, as a share of it.
+
+    Where the dynamics are estimated from a log, counts decide between actions that are as good, so
+    half a step's delay decides nothing there. Whatever is taken still gains half a step.
+    """
+    return RESOLUTION if mdp.unseen is None else max(RESOLUTION, HALF * (1 - goal.discount))
 
 
 def judged(goal: Goal, gain: Floats, reading: Floats, event: Bools) -> tuple[Bools, Bools]:

@@ -1,13 +1,15 @@
 """The same run on threads, on a process pool and on a Dask cluster of three real processes.
 
 `same`: coffee, multi coffee with 1 to 5 states, and exhaustive coffee, byte for byte.
-`kill`: runs on a Dask cluster of which a worker is killed at a random moment, one with a worker
-that stands still, one whose scheduler is killed, and one whose client is killed and that goes on
-with other workers.
+`kill`: runs on a Dask cluster of which a worker is killed at a random moment, and one with a
+worker that stands still.
+`orphan`: a run whose scheduler is killed and that goes on alone, and some whose client is killed
+after a random step and that go on with the workers of another scheduler.
 `sweep`: forty inferences, killed and gone on with twice.
 
     PYTHONPATH=tests python benchmarks/cluster.py same
     PYTHONPATH=tests python benchmarks/cluster.py kill --runs 20
+    PYTHONPATH=tests python benchmarks/cluster.py orphan --runs 3
     PYTHONPATH=tests python benchmarks/cluster.py sweep -o sweep
 """
 
@@ -29,10 +31,13 @@ from typing import Any
 import whence
 from support.dask_cluster import Cluster, clustered
 from whence.errors import WorkerError
+from whence.runs import crew, journal
 from whence.runs.workers import opened
 
 FILES = ("best.json", "draws.npz", "trace.npz")
 WORKERS = 3
+STEPS = 800  # of a small run
+SHORT_SECONDS = 0.3  # that its units take, so that there are many to be lost
 
 
 def problem(name: str, episodes: int | None = None) -> tuple[Any, Any, Any]:
@@ -86,33 +91,47 @@ def same(place: Path, names: list[str], whose: list[str]) -> None:
 
 
 def small(folder: Path, executor: Any, on_event: Any = None) -> Any:
-    """Make a run of a few seconds, with a ladder for each worker."""
+    """Make a run of a few seconds, with a ladder for each worker and a checkpoint a meeting."""
+    crew.UNIT_SECONDS = SHORT_SECONDS
     given, mdp, demos = problem("coffee", 20)
-    settings = whence.Tempering(ladders=WORKERS, steps=1_500, warm_up=200, until_agreed=False)
+    settings = whence.Tempering(ladders=WORKERS, steps=STEPS, warm_up=200, until_agreed=False)
     return whence.infer(
         mdp, demos, states=3, expert=given.expert, seed=3, threads=1, folder=folder,
-        executor=executor, on_event=on_event, checkpoint=0.5, settings=settings,
+        executor=executor, on_event=on_event, settings=settings,
+        checkpoint=None if executor is None else 0.0,
     )  # fmt: skip
 
 
-def kill(place: Path, count: int) -> None:
-    """Kill workers, a scheduler and a client at random moments."""
-    lots = random.Random(0)
-    small(place / "first", None)  # kernels are loaded
-    whole = small(place / "whole", None)
-    expected = digest(place / "whole")
-    print(f"unbroken, in one process: {expected}, {whole.seconds:.1f} s", flush=True)
+def kill(place: Path, count: int, seed: int) -> None:
+    """Kill workers at random moments, and let one stand still."""
+    lots = random.Random(seed)
+    expected, took = _unbroken(place)
     good = busy = 0
     with clustered(place / "cluster", WORKERS) as cluster:
-        took = whole.seconds
         for number in range(count):
             equal, had_work, took = _killed(place, cluster, lots, took, number, expected)
             good += equal
             busy += had_work
         print(f"a worker killed: {good} of {count} the same bytes, {busy} with a unit in hand")
         _standing_still(place, cluster, expected)
+
+
+def orphan(place: Path, count: int, seed: int) -> None:
+    """Kill a scheduler, and clients after random steps."""
+    lots = random.Random(seed)
+    expected, _ = _unbroken(place)
     _without_scheduler(place, expected)
-    _without_client(place, expected)
+    for number in range(count):
+        _without_client(place / f"client-{number}", lots.randrange(1, STEPS), expected)
+
+
+def _unbroken(place: Path) -> tuple[str, float]:
+    """Return what a run in one process finds, as a hash, and how long it takes."""
+    small(place / "first", None)  # kernels are loaded
+    whole = small(place / "whole", None)
+    expected = digest(place / "whole")
+    print(f"unbroken, in one process: {expected}, {whole.seconds:.1f} s", flush=True)
+    return expected, whole.seconds
 
 
 def _killed(
@@ -188,26 +207,34 @@ def _without_scheduler(place: Path, expected: str) -> None:
     print(f"gone on alone: {digest(folder) == expected}, {run.steps} steps", flush=True)
 
 
-def _without_client(place: Path, expected: str) -> None:
-    """Kill a client, and go on with the workers of another scheduler."""
-    folder = place / "client"
+def _without_client(place: Path, step: int, expected: str) -> None:
+    """Kill a client after a step, and go on with the workers of another scheduler."""
+    folder = place / "run"
     program = [sys.executable, __file__, "client", "-o", str(folder), "--address"]
-    with clustered(place / "third", WORKERS) as cluster:
+    with clustered(place / "first", WORKERS) as cluster:
         client = subprocess.Popen([*program, cluster.address])
-        while not (folder / "checkpoint.npz").exists():
-            time.sleep(0.1)
-        time.sleep(random.Random(1).uniform(1.0, 3.0))
+        while client.poll() is None and _kept(folder) < step:
+            time.sleep(0.02)
         early = client.poll() is None
         client.kill()
         client.wait()
-    begun = whence.load(folder).steps
-    with clustered(place / "fourth", 2) as cluster, opened(cluster.address) as dask:
-        run = whence.resume(folder, threads=1, executor=dask)
+    begun, told = _kept(folder), []
+    with clustered(place / "second", 2) as cluster, opened(cluster.address) as dask:
+        run = whence.resume(folder, threads=1, executor=dask, on_event=told.append)
     print(
-        f"client killed after {begun} steps, its run {'not ' if early else ''}over; gone on with "
-        f"another scheduler's two workers: {digest(folder) == expected}, {run.steps} steps",
+        f"client killed after step {step}, its run {'not ' if early else ''}over; checkpoint of "
+        f"step {begun}; gone on from step {told[0].step} to {run.steps} with another scheduler's "
+        f"two workers: {'the same' if digest(folder) == expected else 'OTHER BYTES'}",
         flush=True,
     )
+
+
+def _kept(folder: Path) -> int:
+    """Return the step of a run's last checkpoint, as its journal says; 0 before there is one."""
+    if not folder.exists():
+        return 0
+    told = [event for event in journal.tail(folder) if event["event"] == "checkpoint"]
+    return int(told[-1]["step"]) if told else 0
 
 
 PLAN = """
@@ -268,8 +295,9 @@ def _rows(folder: Path) -> dict[str, int]:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["same", "kill", "sweep", "client"])
+    parser.add_argument("part", choices=["same", "kill", "orphan", "sweep", "client"])
     parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--name", nargs="+", choices=list(RUNS), default=[])
     parser.add_argument("--who", nargs="+", default=[])
     parser.add_argument("--address")
@@ -279,7 +307,9 @@ def main() -> None:
         if said.part == "same":
             same(Path(place), said.name, said.who)
         elif said.part == "kill":
-            kill(Path(place), said.runs)
+            kill(Path(place), said.runs, said.seed)
+        elif said.part == "orphan":
+            orphan(Path(place), said.runs, said.seed)
         elif said.part == "sweep":
             sweep(said.output or Path(place) / "sweep")
         else:

@@ -13,6 +13,7 @@ from support.draws import draws_of
 from whence import Demonstrations, Episode, Expert, LabeledMDP, RewardMachine
 from whence.analysis import untested
 from whence.analysis.facts import percent
+from whence.analysis.granted import doubts_of_choice, granted
 from whence.analysis.plans import Plans
 from whence.analysis.questions import open_questions
 from whence.analysis.rivals import gate, not_shown
@@ -116,6 +117,56 @@ def test_a_beginning_is_sure_where_what_follows_is_open() -> None:
     assert texts["after `o` it wants nothing more"] == pytest.approx(0.55)
     assert "nothing more" not in found.answer.statement
     assert "first `c`, then `o`, then `c`" not in texts
+
+
+def test_a_loop_is_sure_where_its_beginning_is_open() -> None:
+    other = rat("a -water-> b", "b -light/1-> a")
+    found = sample(MAZE, [AT_WATER, other, LIGHT], [0.6, 0.37, 0.03])
+    texts = stated(found)
+    assert texts["light and water in turn, over and over"] == pytest.approx(0.97)
+    assert texts["first light, then water, over and over"] == pytest.approx(0.6)
+    assert found.answer.sentence.startswith(
+        "The expert wants light and water in turn, over and over"
+    )
+    known = sample(MAZE, [AT_WATER, LIGHT], [0.97, 0.03])
+    assert "light and water in turn, over and over" not in stated(known)
+
+
+def test_what_every_machine_says_is_not_said_to_be_learned() -> None:
+    alphabet = ("light",)
+    one = LabeledMDP.from_map("labels: l=light\nstarts: S\nmap:\nl..S\n", source="map")
+    again = RewardMachine.from_arrows(["a -light/1-> a"], alphabet=alphabet)
+    once = RewardMachine.from_arrows(["a -light/1-> b"], alphabet=alphabet)
+    sure = sample(one, [again], [1.0]).answer
+    assert granted(sure, range(1, 2), (0.0, 1.0))
+    assert not granted(sure, range(1, 3), (0.0, 1.0))
+    assert not granted(sure, range(1, 2), (-1.0, 0.0, 1.0))
+    assert not granted(sample(one, [once], [1.0]).answer, range(1, 3), (0.0, 1.0))
+    assert granted(sample(one, [once, again], [0.5, 0.5]).answer, range(1, 3), (0.0, 1.0))
+    assert not granted(sample(MAZE, [LIGHT], [1.0]).answer, range(1, 2), (0.0, 1.0))
+    told = replace(sure, granted=True)
+    assert told.sentence == (
+        "The expert wants light, over and over (so says every machine considered, whatever was "
+        "demonstrated)."
+    )
+
+
+def test_demonstrations_that_tell_nothing_are_doubted() -> None:
+    expert = Expert(10, 0.9)
+    rows = [(0, 0, 1, 1.0), (1, 0, 0, 1.0), (1, 1, 1, 1.0)]
+    mdp = LabeledMDP.from_triples(
+        rows, states=2, actions=("go", "stay"), labels=[None, "a"], alphabet=("a",),
+        initial=[(0, 1.0)], unavailable=[(0, 1)],
+    )  # fmt: skip
+    wants = RewardMachine.from_arrows(["x -a/1-> x"], alphabet=("a",))
+    forced = Demonstrations.from_episodes([whence.Episode([0, 1], [0])])
+    assert "nobody had a choice" in doubts_of_choice([(mdp, forced)], wants, expert)[0]
+    stays = Demonstrations.from_episodes([whence.Episode([0, 1, 1, 1, 1, 1, 1], [0, *[1] * 5])])
+    assert doubts_of_choice([(mdp, stays)], wants, expert) == ()
+    assert doubts_of_choice([(mdp, forced), (mdp, stays)], wants, expert) == ()
+    either = Demonstrations.from_episodes([whence.Episode([0, 1, 1, 0, 1, 0, 1], [0, 1, 0] * 2)])
+    (doubt,) = doubts_of_choice([(mdp, either)], wants, Expert(0.01, 0.9))
+    assert "better than chance" in doubt
 
 
 def test_nothing_below_one_half_is_stated_and_nothing_below_nine_tenths_is_sure() -> None:

@@ -11,7 +11,7 @@ from support.problems import random_machine, random_world
 from whence import LabeledMDP, RewardMachine
 from whence.analysis import heading
 from whence.analysis.plans import Plans
-from whence.analysis.routes import ANYTHING, Course, beginning, longest, minimal
+from whence.analysis.routes import ANYTHING, Course, beginning, cycle, longest, minimal
 from whence.analysis.wording import phrase, shown
 
 LEVELS = np.array([0.5, 1.0, 2.0])
@@ -77,21 +77,35 @@ def test_walking_gives_what_solving_gives(monkeypatch: pytest.MonkeyPatch) -> No
     assert solved.moves == (((0, 1),), ((1, 2),), ())
 
 
-def test_all_places_at_once_give_what_places_one_after_the_other_give(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for seed in range(20):
+def test_steps_are_those_of_best_actions_worked_out_one_by_one() -> None:
+    accidents = 0
+    for seed in range(30):
         rng = np.random.default_rng((32, seed))
-        mdp = random_world(rng, states=12, actions=3, symbols=3, successors=2, blank=0.5)
-        goal = random_machine(rng, mdp.alphabet, 4, LEVELS)
+        mdp = random_world(rng, states=12, actions=3, symbols=3, successors=3, blank=0.5)
+        goal = random_machine(rng, mdp.alphabet, 4, np.array([-0.5, 0.5, 1.0]))
         tables = heading.Goal(goal.transitions, goal.rewards, 0.9)
-        (values,) = heading.values_of([mdp], mdp.alphabet, [tables])
-        monkeypatch.setattr(heading, "AT_ONCE", 4_000)
-        once = heading.agent([mdp], mdp.alphabet, tables, values)
-        monkeypatch.setattr(heading, "AT_ONCE", 0)
-        turn = heading.agent([mdp], mdp.alphabet, tables, values)
-        for name in ("start", "memory", "source", "target", "chance", "symbol"):
-            assert np.array_equal(getattr(once, name), getattr(turn, name)), (seed, name)
+        ((values,),) = heading.values_of([mdp], mdp.alphabet, [tables])
+        places, source, target, chance, symbol = heading._followed(mdp, tables, values)
+        assert (np.diff(source) >= 0).all()
+        assert places[: len(mdp.initial_states)].tolist() == mdp.initial_states.tolist()
+        found = zip(places[source], places[target], chance, symbol, strict=True)
+        expected, left_out = wanted.best_steps(mdp, tables, values)
+        assert sorted(found) == expected, seed
+        accidents += left_out
+    assert accidents > 20
+
+
+def test_a_belief_that_spreads_far_keeps_its_mass(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = whence.worlds.coffee()
+    tables = heading.Goal(world.task.transitions, world.task.rewards, 0.92)
+    values = heading.values_of([world.mdp], world.mdp.alphabet, [tables])[0]
+    agent = heading.agent([world.mdp], world.mdp.alphabet, tables, values)
+    solved = {s: float(mass.sum()) for s, mass in agent.following(agent.start).items()}
+    monkeypatch.setattr(heading, "DENSE", 0)
+    for most in (4096, 20):
+        monkeypatch.setattr(heading, "MOST_ACTIVE", most)
+        walked = {s: float(mass.sum()) for s, mass in agent.following(agent.start).items()}
+        assert walked == pytest.approx(solved, abs=1e-3 if most == 4096 else 0.1)
 
 
 def test_a_loop_is_said_as_a_loop_wherever_it_is_paid() -> None:
@@ -197,11 +211,57 @@ def test_equal_routes_are_equal_values() -> None:
         ((((0, 1), (1, 2)), ((2, 1),), ((3, 2),)),
          "either a, then c, over and over, or b, then d, over and over"),
         ((((0, 1),), ((1, 2),), ((2, 1),)), "first a, and from then on b, then c, over and over"),
+        ((((0, 1), (1, 2)), ((1, 2),), ((0, 1),)),
+         "a and b in turn, over and over, beginning with either"),
+        ((((0, 1), (1, 2)), ((1, 2),), ((2, 3),), ((0, 1),)),
+         "a, then b, then c, over and over, beginning with a or b"),
+        ((((3, 1),), ((0, 2), (1, 3)), ((1, 3),), ((0, 2),)),
+         "first d, then a and b in turn, over and over, beginning with either"),
+        ((((0, 1), (1, 1)), ((1, 2),), ((0, 1),)),
+         "first a or b, and from then on b, then a, over and over"),
         ((((0, 1),), ((ANYTHING, 1),)), "first a, then more, in ways too many to say"),
     ],
 )  # fmt: skip
 def test_routes_in_words(moves: tuple[tuple[tuple[int, int], ...], ...], text: str) -> None:
     assert phrase(moves, ("a", "b", "c", "d")) == text
+
+
+def test_a_loop_is_one_wherever_it_begins() -> None:
+    assert cycle((((0, 1),), ((1, 0),))) == cycle((((1, 1),), ((0, 0),))) == (0, 1)
+    assert cycle((((0, 1), (1, 2)), ((1, 2),), ((0, 1),))) == (0, 1)
+    assert cycle((((0, 0),),)) == (0,)
+    for other in (
+        ((),),
+        (((0, 1),), ((1, 2),), ()),
+        (((0, 1), (1, 1)), ((1, 2),), ((0, 1),)),
+        (((2, 1),), ((0, 2),), ((1, 1),)),
+        (((0, 1),), ((ANYTHING, 1),)),
+    ):
+        assert cycle(other) is None
+
+
+def junction(lefts: int, rights: int) -> LabeledMDP:
+    """Return a maze with two arms as a log shows it that went there so often."""
+    ways = ["left"] * lefts + ["right"] * rights
+    table: dict[str, list[str]] = {"episode": [], "state": [], "action": [], "label": []}
+    for trial, way in enumerate(ways):
+        for state, action, label in (("home", way, ""), (way, "back", way), ("home", "", "")):
+            row = (str(trial), state, action, label)
+            for name, cell in zip(table, row, strict=True):
+                table[name].append(cell)
+    log = whence.Demonstrations.from_table(table)
+    return LabeledMDP.from_demonstrations(log, available="seen")
+
+
+def test_how_often_a_log_shows_a_way_does_not_decide_between_equal_ones() -> None:
+    goal = machine("0 -left-> 1", "0 -right-> 2", "1 -right/1-> 2", "2 -left/1-> 1",
+                   alphabet=("left", "right"))  # fmt: skip
+    for lefts, rights in ((30, 34), (34, 30), (10, 60)):
+        assert said(junction(lefts, rights), goal) == (
+            "left and right in turn, over and over, beginning with either"
+        )
+    left = machine("0 -left/1-> 0", alphabet=("left", "right"))
+    assert said(junction(30, 34), left) == "left, over and over"
 
 
 @pytest.mark.parametrize(

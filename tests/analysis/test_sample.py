@@ -13,6 +13,8 @@ import whence.analysis.grouping
 from support.draws import draws_of
 from support.problems import random_machine, random_world
 from whence import LabeledMDP, Prior, RewardMachine
+from whence._arrays import Ints
+from whence.analysis.language import Language
 from whence.analysis.sample import PosteriorSample
 from whence.errors import ArgumentError
 
@@ -86,13 +88,44 @@ def test_a_colliding_fingerprint_merges_nothing(monkeypatch: pytest.MonkeyPatch)
     rng = np.random.default_rng(0)
     machines = [random_machine(rng, TASK.alphabet, 3, LEVELS) for _ in range(40)]
     honest = PosteriorSample.from_draws(COFFEE.mdp, draws_of(machines), TASK.alphabet)
-    monkeypatch.setattr(
-        whence.analysis.grouping, "fingerprints", lambda language, tables: np.zeros(len(tables[0]))
-    )
-    blind = PosteriorSample.from_draws(COFFEE.mdp, draws_of(machines), TASK.alphabet)
-    assert len(honest) > 30
-    assert blind.machines == honest.machines
-    assert blind.weights.tolist() == honest.weights.tolist()
+    for name in ("fingerprints", "deep_fingerprints"):
+        monkeypatch.setattr(
+            whence.analysis.grouping, name, lambda language, tables: np.zeros(len(tables[0]))
+        )
+        blind = PosteriorSample.from_draws(COFFEE.mdp, draws_of(machines), TASK.alphabet)
+        assert len(honest) > 30
+        assert blind.machines == honest.machines
+        assert blind.weights.tolist() == honest.weights.tolist()
+
+
+def test_machines_that_pay_at_the_end_of_a_long_way_are_told_apart_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No sequence drawn by chance pays, so that all of them have one fingerprint."""
+    alphabet = tuple("abcdefgh")
+    mdp = LabeledMDP.from_dense(np.full((8, 1, 8), 1 / 8), labels=list(alphabet))
+    rng = np.random.default_rng(0)
+    machines = [_long_way(rng.integers(0, 8, size=9), alphabet) for _ in range(60)]
+    compared = []
+    exactly = whence.analysis.grouping.same_in_worlds
+
+    def counted(language: Language, first: Any, second: Any) -> Any:
+        compared.append(len(first[0]))
+        return exactly(language, first, second)
+
+    monkeypatch.setattr(whence.analysis.grouping, "same_in_worlds", counted)
+    sample = PosteriorSample.from_draws(mdp, draws_of([*machines, *machines]), alphabet)
+    assert len(sample) == 60
+    assert len(compared) == 2  # not one round for each machine
+
+
+def _long_way(labels: Ints, alphabet: tuple[str, ...]) -> RewardMachine:
+    """Return a machine that pays once the last of some labels is read, one after the other."""
+    n = len(labels) + 1
+    targets, pays = np.tile(np.arange(n)[:, None], (1, len(alphabet))), np.zeros((n, 8))
+    targets[np.arange(n - 1), labels] = np.arange(1, n)
+    pays[n - 2, labels[-1]] = 1.0
+    return RewardMachine(alphabet, targets, pays)
 
 
 def test_several_worlds_tell_what_one_cannot() -> None:

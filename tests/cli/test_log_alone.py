@@ -53,6 +53,25 @@ def test_one_attempt_shows_every_problem_and_writes_nothing(
     assert [path.name for path in folder.iterdir()] == ["rat.csv"]
 
 
+def test_what_has_no_repair_is_named_alone_where_repairs_are_asked_for(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows: list[tuple[Any, ...]] = list(ROWS)
+    rows[1] = (*rows[1][:2], "amr3", *rows[1][3:])
+    rows[13] = (*rows[13], "a cell too many")
+    _write(folder / "rat.csv", rows)
+    assert cli.run(["rat.csv"]) == 1
+    assert "2 problems; correct those without a repair" in capsys.readouterr().err
+    assert cli.run(["rat.csv", "--repair"]) == 1
+    error = capsys.readouterr().err
+    assert "`amr3` stands once" not in error
+    assert "line 15: 6 cells for 5 columns" in error
+    assert error.rstrip().endswith(
+        "this has no repair: correct it in the file, and the other problem will be repaired by "
+        "the same command"
+    )
+
+
 def test_a_table_alone_gives_an_answer_and_a_report(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from runs import small
 from whence.cli import run as whence_command
-from whence.cli.sweeps import carrying, cells, page, plan
+from whence.cli.sweeps import carrying, cells, page, plan, standing
 from whence.errors import FormatError, WhenceError
 from whence.runs import units
 
@@ -62,6 +63,10 @@ def _rows(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
+def _best(folder: Path, row: dict[str, str]) -> bytes:
+    return (folder / row["run"] / "best.json").read_bytes()
+
+
 def test_a_sweep_that_is_killed_twice_does_nothing_twice(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,7 +103,11 @@ def test_a_sweep_that_is_killed_twice_does_nothing_twice(
     assert told["inferences"] == 8
     assert told["failed"] == 0
     shown = (folder / page.PAGE_NAME).read_text()
-    assert shown.count("<figure") == 8
+    captions = re.findall(r"<figcaption>Machine \d+, lab.json: found by (.*?)</figcaption>", shown)
+    assert shown.count("<figure") == len(captions) == len({_best(folder, row) for row in rows})
+    found_by = [int(one) for caption in captions for one in re.findall(r"\d+", caption)]
+    assert sorted(found_by) == list(range(1, 9))
+    assert "`" not in shown
     assert whence_command(said) == 0
     assert len([name for name in done if name != "killed"]) == 8
     capsys.readouterr()
@@ -132,7 +141,41 @@ def test_an_inference_that_fails_is_told_and_tried_again(
     assert [row["status"] for row in rows] == (["done"] * 2 + ["failed"] * 2) * 2
     assert "machines" in rows[2]["error"]
     assert "8 inferences, 4 failed" in capsys.readouterr().out
-    assert "Failed" in (folder / page.PAGE_NAME).read_text()
+    shown = (folder / page.PAGE_NAME).read_text()
+    assert shown.count('<a href="#failed">failed</a>') == 4
+    stands = standing.standing(folder)
+    took = [float(row["seconds"]) for row in rows if row["status"] == "done"]
+    assert stands["seconds_each"] == pytest.approx(sum(took) / 4, abs=0.006)
+    assert whence_command(["status", str(folder)]) == 0
+    told = capsys.readouterr().out
+    assert "finished, 4 failed; the same whence sweep tries them again" in told
+
+
+def test_a_sweep_is_watched_until_it_ends(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "sweep"
+    carrying.opened(plan.read(str(file)), folder)
+    holders = iter([7, 7, None])
+    monkeypatch.setattr("whence.runs.lock.holder", lambda path: next(holders))
+    monkeypatch.setattr("whence.cli.status.time.sleep", lambda seconds: None)
+    assert whence_command(["status", str(folder), "--watch"]) == 0
+    assert next(holders, "all were asked for") == "all were asked for"
+    assert "stopped; go on with the same whence sweep" in capsys.readouterr().out
+
+
+def test_a_page_says_how_many_machines_it_does_not_draw(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "a sweep"
+    assert whence_command(["sweep", str(file), "-o", str(folder), "-q"]) == 0
+    monkeypatch.setattr(page, "MOST_DRAWN", 0)
+    text = page.as_page(folder, _rows(folder))
+    machines = {_best(folder, row) for row in _rows(folder)}
+    assert f"Not drawn here: {len(machines)} more" in text
+    assert text.count("<td>not drawn</td>") == 8
+    assert "<figure" not in text
+    assert f"whence report &#39;{folder}/runs/0001-lab-one-sampled-0&#39; -o" in text
 
 
 def test_another_plan_is_refused_in_a_folder_that_was_begun(file: Path, tmp_path: Path) -> None:

@@ -9,9 +9,11 @@ import pytest
 
 import whence
 from runs import small
+from whence.analysis import roughness
 from whence.cli import run as main
-from whence.runs import searching
+from whence.runs import outcome, searching, subjects
 from whence.runs.events import Event
+from whence.runs.signals import Stopped
 from whence.runs.status import status_document
 from whence.runs.trust import cure
 
@@ -91,3 +93,55 @@ def test_a_damaged_provisional_file_is_left_aside(tmp_path: Path) -> None:
     for text in ("{", "[]", json.dumps({"answer": "So far"})):
         (folder / "provisional.json").write_text(text)
         assert status_document(folder)["provisional"] is None
+
+
+def test_nobody_waits_for_dynamics_or_groups_while_the_search_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[whence.Run] = []
+
+    def asked(event: Event) -> None:
+        if event.kind == "progress" and event.step == 50 and event.so_far is not None:
+            with monkeypatch.context() as patch:
+                patch.setattr(roughness, "weighed_anew", _refused)
+                patch.setattr(subjects, "grouped", _refused)
+                seen.append(event.so_far())
+
+    episodes = list(small.demonstrations(small.world()))
+    log = whence.Demonstrations.from_episodes(
+        [
+            each._replace(subject=name, labels=_labels(each))
+            for each, name in zip(episodes, "xyxyxyxy", strict=True)
+        ]
+    )
+    whence.infer(
+        whence.LabeledMDP.from_demonstrations(log), log, states=2, seed=5, experts="by-subject",
+        on_event=asked, **small.METHODS["tempering"],
+    )  # fmt: skip
+    (run,) = seen
+    assert run.groups is None
+    assert run.answer.startswith("So far, after ")
+    assert any("taken as estimated until" in doubt for doubt in run.doubts)
+    assert any("one expert until" in doubt for doubt in run.doubts)
+    assert all(cure(doubt, run, "here") == "whence resume here" for doubt in run.doubts)
+
+
+def _refused(*_: object) -> None:
+    raise AssertionError
+
+
+def _labels(episode: whence.Episode) -> list[str | None]:
+    return [{0: "a", 4: "b"}.get(state) for state in episode.states]
+
+
+def test_who_stops_while_what_is_known_is_worked_out_can_go_on(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outcome, "arrow_certainty", _stopped)
+        with pytest.raises(Stopped, match="nothing is lost: go on with whence resume"):
+            small.infer("tempering", folder=folder)
+    assert whence.resume(folder).stopped == "steps"
+
+
+def _stopped(*_: object) -> None:
+    raise Stopped

@@ -38,10 +38,22 @@ def test_the_time_is_that_to_the_next_look_and_never_beyond_the_limit() -> None:
     pace = Pace()
     pace.see(_told(0, 0.0, look=400))
     pace.see(_told(200, 2.0, look=400))
-    assert pace.text == "looks in 0:02 whether the ladders agree"
+    assert pace.text() == "looks in 0:02 whether the ladders agree"
     pace.see(_told(300, 3.0, look=400, most_seconds=3.5))
     assert pace.left == pytest.approx(0.5)
-    assert "at most" in pace.text
+    assert "at most" in pace.text()
+
+
+def test_the_clock_goes_on_between_events_and_what_should_be_over_is_not_told() -> None:
+    pace = Pace()
+    pace.see(_told(0, 0.0))
+    pace.see(_told(900, 9.0))
+    told = _told(900, 9.0)
+    assert line(told, pace).endswith("0:09 so far, at most 0:01 left")
+    assert line(told, pace, 31.0).endswith("0:40 so far")
+    assert "0:40" in _shown(told, 31.0)
+    over = _told(1000, 60.0, event="analysing")
+    assert line(over, pace, 25.0) == "working out what is known, 1:25 so far"
 
 
 def test_the_pace_of_workers_is_known_between_two_units() -> None:
@@ -69,9 +81,9 @@ def test_each_worker_is_shown_with_its_rate() -> None:
     assert "1, the last: worker node:7 is gone" in text
 
 
-def _shown(document: dict[str, Any]) -> str:
+def _shown(document: dict[str, Any], waited: float = 0.0) -> str:
     console = Console(width=100, record=True, file=io.StringIO())
-    console.print(picture(document, None, Pace()))
+    console.print(picture(document, None, Pace(), waited))
     return console.export_text()
 
 
@@ -82,7 +94,7 @@ def test_nothing_is_left_once_the_search_is_over() -> None:
     assert pace.left is not None
     pace.see(_told(400, 4.0, look=600, event="analysing"))
     assert pace.left is None
-    assert pace.text == ""
+    assert pace.text() == ""
 
 
 def test_a_slow_beginning_is_forgotten() -> None:

@@ -12,8 +12,10 @@ import numpy as np
 
 from whence import LabeledMDP, RewardMachine
 from whence._arrays import Floats
+from whence.analysis.heading import Goal
 from whence.analysis.routes import ANYTHING, Course
 from whence.model.expert import best_actions, evenly
+from whence.model.product import product_of_tables
 from whence.planning.policies import optimal_q
 
 SURELY, HARDLY = 0.09, 0.02  # shares that are clearly above and below one in twenty
@@ -82,6 +84,44 @@ def _episode(
                 return tuple(word)  # an accident: what follows is no plan
         memory = after
     return tuple(word)
+
+
+def best_steps(
+    mdp: LabeledMDP, goal: Goal, values: Floats
+) -> tuple[list[tuple[int, int, float, int]], int]:
+    """Return all steps of best actions, sorted: place, place, chance and wanted label or -1.
+
+    Also returns how many were left out as accidents. A place is the machine's state times the
+    number of the world's, and the world's.
+    """
+    largest, delay = float(np.abs(goal.rewards).max()), (1 - goal.discount) / 2 * (1 + 1e-9)
+    q = product_of_tables(mdp, goal.transitions, goal.rewards).backup(values, goal.discount)
+    policy = evenly(best_actions(q))
+    queue = [(0, int(s)) for s in mdp.initial_states]
+    steps, accidents = [], 0
+    for y, s in queue:
+        for a in range(mdp.n_actions) if values[y, s] > 1e-9 * largest else ():
+            pair = s * mdp.n_actions + a
+            for e in range(mdp.offsets[pair], mdp.offsets[pair + 1]) if policy[y, s, a] else ():
+                z, label, after, reward = int(mdp.successors[e]), -1, y, 0.0
+                if mdp.labels[z] >= 0:
+                    after = int(goal.transitions[y, mdp.labels[z]])
+                    reward = float(goal.rewards[y, mdp.labels[z]])
+                reading = reward + goal.discount * values[after, z]
+                gain = reading - goal.discount * values[y, z]
+                if (after, reward) != (y, 0.0):
+                    if gain > max(1e-9 * largest, delay * abs(reading)):
+                        label = int(mdp.labels[z])
+                    lost = gain < -max(1e-9 * largest, delay * abs(reading - gain))
+                    if lost and after != y and mdp.probabilities[e] < 0.5:
+                        accidents += 1
+                        continue
+                chance = float(mdp.probabilities[e] / (policy[y, s] > 0).sum())
+                size = mdp.n_states
+                steps.append((y * size + s, after * size + z, chance, label))
+                if (after, z) not in queue:
+                    queue.append((after, z))
+    return sorted(steps), accidents
 
 
 def disagreement(

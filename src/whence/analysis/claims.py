@@ -14,8 +14,8 @@ import numpy as np
 
 from whence._arrays import Bools, Floats
 from whence.analysis.plans import Plans, Weighed, Word
-from whence.analysis.routes import Course, Moves, beginning, ending, longest, unavoidable
-from whence.analysis.wording import in_turn, listed, phrase, shown
+from whence.analysis.routes import Course, Moves, beginning, cycle, ending, longest, unavoidable
+from whence.analysis.wording import around, in_turn, listed, phrase, shown
 from whence.model.machine import RewardMachine, number
 
 LIKELY = 0.5  # what is less probable is not stated
@@ -110,7 +110,8 @@ def _routes(weighed: Weighed, names: Sequence[str]) -> list[Claim]:
         last = _last(heaviest, weighed.plans.alphabet)
         claims.append(Claim("route", text, labels, test, length, last))
         before = heaviest
-    return _some(weighed, names) + claims + _whole(weighed, names) + _ends(weighed, names)
+    endless = _around(weighed, names) + _whole(weighed, names)
+    return _some(weighed, names) + claims + endless + _ends(weighed, names)
 
 
 def _ends(weighed: Weighed, names: Sequence[str]) -> list[Claim]:
@@ -177,6 +178,24 @@ def _whole(weighed: Weighed, names: Sequence[str]) -> list[Claim]:
     by_start = _by_start(weighed, test(weighed.plans))
     labels = _labels(moves, weighed.plans.alphabet)
     text = phrase(moves, names, by_start=by_start)
+    return [Claim("route", text, labels, test, DEEPEST + 2)]
+
+
+def _around(weighed: Weighed, names: Sequence[str]) -> list[Claim]:
+    """Return the claim of the heaviest loop, wherever it begins."""
+    mass: dict[tuple[int, ...] | None, float] = {}
+    for course, weight in zip(weighed.plans.courses, weighed.weight.tolist(), strict=True):
+        loop = cycle(course.moves)
+        mass[loop] = mass.get(loop, 0.0) + weight
+    best = max(mass, key=lambda loop: mass[loop])
+    if best is None or len(best) < 2 or mass[best] < LIKELY:
+        return []
+
+    def test(plans: Plans) -> Bools:
+        return np.array([cycle(each.moves) == best for each in plans.courses], dtype=np.bool_)
+
+    text = around(best, names) + ("" if len(best) == 2 else ", wherever it begins")
+    labels = tuple(weighed.plans.alphabet[symbol] for symbol in dict.fromkeys(best))
     return [Claim("route", text, labels, test, DEEPEST + 1)]
 
 

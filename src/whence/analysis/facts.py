@@ -23,6 +23,7 @@ from whence.model.mdp import LabeledMDP
 SURE = 0.9  # what is stated without a "probably"
 IMPLIED = 0.005  # a statement is left out if a more special one is as probable but for this
 NOTABLE = 0.1  # of the heaviest class of a route: a lighter machine does not illustrate it
+GRANTED = "so says every machine considered, whatever was demonstrated"
 
 
 @dataclass(frozen=True)
@@ -113,11 +114,13 @@ class Answer:
         every: all that is likely.
         untested: of those, the numbers of what the demonstrations hardly put to the test: they
             are not told, however probable.
+        granted: whether every machine considered says so, whatever was demonstrated.
     """
 
     weighed: Weighed
     every: tuple[Stated, ...]
     untested: frozenset[int] = frozenset()
+    granted: bool = False
 
     @classmethod
     def of(cls, weighed: Weighed, machine: RewardMachine, levels: Sequence[float]) -> Answer:
@@ -182,10 +185,15 @@ class Answer:
         return sentence([each.claim for each in self.sure])
 
     @property
+    def surety(self) -> str:
+        """How sure the sentence is, in words."""
+        return GRANTED if self.granted else f"{percent(self.confidence[0])} sure"
+
+    @property
     def sentence(self) -> str:
         """The sentence with its probability; where nothing is sure, what is likeliest."""
         if self.sure:
-            return f"{self.statement} ({percent(self.confidence[0])} sure)."
+            return f"{self.statement} ({self.surety})."
         likely = next((each for each in self.every if each.claim.kind == "route"), None)
         if likely is not None:
             return (

@@ -3,6 +3,9 @@
 Machines that are the same in the worlds pay the same on every label sequence that these can
 produce, so a fingerprint of the rewards on some sequences puts them together. Whether two with
 the same fingerprint are the same is then decided exactly, so chance merges nothing.
+
+Machines that pay at the end of a long way pay nothing on sequences drawn by chance. Those that
+share a fingerprint and differ get another one, of all sequences of some length at once.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ from whence.analysis.language import Language
 
 WORDS, LENGTH = 64, 24  # the label sequences of a fingerprint
 FINGERPRINT_SEED = 20240229
+DEPTH = 24  # of all label sequences of a second fingerprint
+MIX = np.uint64(0x2545F4914F6CDD1D)  # an odd number, to spread what is mixed
 MOST_PLACES = 2**25  # (machine, node, state, state) that are kept in mind together
 
 Tables = tuple[Ints, Floats]
@@ -42,15 +47,17 @@ def representatives(language: Language, tables: Tables, weight: Floats) -> Ints:
         tables: int64[B, n, m] and float64[B, n, m].
         weight: float64[B]; of equally heavy ones the first counts.
     """
-    marks = fingerprints(language, tables)
     result = np.full(len(weight), -1, dtype=np.int64)
     pending = np.argsort(-weight, kind="stable")
+    marks, deeper = fingerprints(language, tables)[pending], False
     while len(pending):
-        _, first, inverse = np.unique(marks[pending], return_index=True, return_inverse=True)
+        _, first, inverse = np.unique(marks, return_index=True, return_inverse=True)
         head = pending[first[inverse.reshape(-1)]]
         same = same_in_worlds(language, _chosen(tables, pending), _chosen(tables, head))
         result[pending[same]] = head[same]
-        pending = pending[~same]
+        pending, marks = pending[~same], marks[~same]
+        if len(pending) and not deeper:
+            marks, deeper = deep_fingerprints(language, _chosen(tables, pending)), True
     return result
 
 
@@ -61,8 +68,7 @@ def fingerprints(language: Language, tables: Tables) -> Ints:
     factors = rng.integers(0, 2**64, size=words.shape, dtype=np.uint64)
     transitions, rewards = tables
     size = len(transitions)
-    _, codes = np.unique(rewards, return_inverse=True)
-    codes = codes.reshape(rewards.shape).astype(np.uint64)
+    codes = _codes(rewards)
     machine = np.arange(size)
     result = np.zeros(size, dtype=np.uint64)
     for word, factor in zip(words, factors, strict=True):
@@ -71,6 +77,46 @@ def fingerprints(language: Language, tables: Tables) -> Ints:
             result += codes[machine, state, symbol] * times
             state = transitions[machine, state, symbol]
     return result
+
+
+def deep_fingerprints(language: Language, tables: Tables) -> Ints:
+    """Return uint64[B]: equal for machines that pay the same on all possible short sequences.
+
+    What follows a place (node, state) is mixed from what its edges pay and lead to, again and
+    again, each time a label deeper.
+    """
+    transitions, rewards = tables
+    size, n, _ = transitions.shape
+    codes = _codes(rewards)
+    part = max(MOST_PLACES // (8 * max(len(language.symbols), 1) * n), 1)
+    found = [
+        _deeply(language, transitions[i : i + part], codes[i : i + part])
+        for i in range(0, size, part)
+    ]
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.uint64)
+
+
+def _deeply(language: Language, transitions: Ints, codes: Ints) -> Ints:
+    rng = np.random.default_rng(FINGERPRINT_SEED)
+    factors = rng.integers(0, 2**64, size=len(language.symbols), dtype=np.uint64) | np.uint64(1)
+    size, n, _ = transitions.shape
+    nodes = np.flatnonzero(np.diff(language.offsets))  # the others lead nowhere
+    after = transitions[:, :, language.symbols]
+    paid = (codes[:, :, language.symbols] + np.uint64(1)) * MIX
+    machine = np.arange(size)[:, None, None]
+    marks = np.zeros((size, n, language.n_nodes), dtype=np.uint64)
+    for _ in range(DEPTH if len(nodes) else 0):
+        ahead = (marks[machine, after, language.targets] ^ paid) * factors
+        ahead ^= ahead >> np.uint64(29)
+        marks[:, :, nodes] = np.add.reduceat(ahead * MIX, language.offsets[nodes], axis=2)
+    spread = rng.integers(0, 2**64, size=len(language.starts), dtype=np.uint64) | np.uint64(1)
+    return np.asarray((marks[:, 0, language.starts] * spread).sum(axis=1, dtype=np.uint64))
+
+
+def _codes(rewards: Floats) -> Ints:
+    """Return the place of each reward among all of them, as uint64 of the same shape."""
+    _, codes = np.unique(rewards, return_inverse=True)
+    return codes.reshape(rewards.shape).astype(np.uint64)
 
 
 def same_in_worlds(language: Language, first: Tables, second: Tables) -> Bools:

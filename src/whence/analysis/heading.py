@@ -13,17 +13,17 @@ is an accident, and what follows it is no part of the plan.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from whence._arrays import BLANK, Bools, Floats, Ints, concatenated_ranges, frozen_own
+from whence._arrays import BLANK, Bools, Floats, Ints, frozen_own
 from whence.likelihood.compiled import FINEST_VALUE
 from whence.likelihood.values import batch_values
-from whence.model.expert import TIE, best_actions, evenly
+from whence.model.expert import RESOLUTION, TIE
 from whence.model.mdp import LabeledMDP
 from whence.model.product import with_blank
 
@@ -34,7 +34,9 @@ DENSE = 150  # places up to which all visits are solved for at once
 FAINT, LEFT = 1e-7, 1e-4  # mass that is let go: of one place, and of all
 MOST_ACTIVE, MOST_STEPS = 4096, 5_000  # places that are followed together, and how long
 ROOM = 20_000_000  # values that are held at the same time
-AT_ONCE = 4_000  # places up to which the steps of all are worked out together
+
+
+Steps = tuple[Ints, Ints, Ints, Floats, Ints]  # places; and source, target, chance, symbol
 
 
 class Goal(NamedTuple):
@@ -107,24 +109,30 @@ class Agent:
 
     def _walked(self, belief: Floats) -> Floats:
         """Return float64[R]: expected visits, by carrying the belief forward step by step."""
-        offsets, target, chance = self._silent
-        visits = np.zeros(len(belief))
-        place = np.flatnonzero(belief > FAINT)
-        mass = belief[place]
-        for _ in range(MOST_STEPS):
-            if len(place) > MOST_ACTIVE:
-                kept = np.sort(np.argpartition(-mass, MOST_ACTIVE)[:MOST_ACTIVE])
-                place, mass = place[kept], mass[kept] * (mass.sum() / mass[kept].sum())
-            visits[place] += mass
-            entry = concatenated_ranges(offsets[place], offsets[place + 1])
-            flow = np.repeat(mass, offsets[place + 1] - offsets[place]) * chance[entry]
-            place, inverse = np.unique(target[entry], return_inverse=True)
-            mass = np.bincount(inverse.reshape(-1), flow, len(place)).astype(np.float64)
-            strong = mass > FAINT
-            place, mass = place[strong], mass[strong]
-            if mass.sum() < LEFT:
-                break
+        from whence.analysis.heading_kernel import carry_belief
+
+        size = len(belief)
+        mass, visits, ahead = np.where(belief > FAINT, belief, 0.0), np.zeros(size), np.zeros(size)
+        place, fresh = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        active = np.flatnonzero(mass)
+        place[: len(active)] = active
+        progress = np.array([len(active), MOST_STEPS, MOST_ACTIVE, 0])
+        limits = np.array([FAINT, LEFT])
+        while progress[1] and not progress[3]:
+            if progress[0] > MOST_ACTIVE:
+                _thin(place[: progress[0]], mass)
+                progress[0] = MOST_ACTIVE
+            carry_belief(*self._silent, place, mass, visits, fresh, ahead, limits, progress)
         return visits
+
+
+def _thin(place: Ints, mass: Floats) -> None:
+    """Keep the likeliest of places, which come first then, with the mass of all of them."""
+    own = mass[place]
+    kept = np.sort(np.argpartition(-own, MOST_ACTIVE)[:MOST_ACTIVE])
+    mass[place] = 0.0
+    place[:MOST_ACTIVE] = place[kept]
+    mass[place[:MOST_ACTIVE]] = own[kept] * (own.sum() / own[kept].sum())
 
 
 def agent(worlds: Sequence[LabeledMDP], alphabet: tuple[str, ...], goal: Goal,
@@ -190,53 +198,29 @@ def _batch(mdp: LabeledMDP, goals: Sequence[Goal], discount: float) -> Floats:
     return batch_values(mdp, (transitions, rewards, counts), discount, tolerance)
 
 
-class _Steps(NamedTuple):
-    """Steps of an optimal agent: place in the frontier, target's number in the product, ..."""
-
-    origin: Ints
-    target: Ints
-    chance: Floats
-    symbol: Ints
-
-
 def _in_world(mdp: LabeledMDP, goal: Goal, values: Floats) -> Agent:
     """Return the agent in one world, symbols by the world's own alphabet."""
-    size = mdp.n_states
-    number = np.full(values.size, -1, dtype=np.int64)
-    alive = values.reshape(-1) > worth(goal)
-    frontier = mdp.initial_states.astype(np.int64)
-    number[frontier] = np.arange(len(frontier))
-    places, parts, count = [frontier], [], len(frontier)
-    steps_of: Callable[[Ints], _Steps] = partial(_steps, mdp, goal, values)
-    if values.size <= AT_ONCE:
-        steps_of = _looked_up(steps_of(np.flatnonzero(alive)), alive)
-    while len(frontier):
-        live = frontier[alive[frontier]]
-        steps = steps_of(live)
-        fresh = np.unique(steps.target[number[steps.target] < 0])
-        number[fresh] = np.arange(count, count + len(fresh))
-        count += len(fresh)
-        parts.append((number[live][steps.origin], number[steps.target], *steps[2:]))
-        places.append(fresh)
-        frontier = fresh
-    start = np.zeros(count)
+    places, *steps = _followed(mdp, goal, values)
+    start = np.zeros(len(places))
     start[: len(mdp.initial_states)] = mdp.initial_probabilities
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return Agent(start, np.concatenate(places) // size, *columns)
+    return Agent(start, places // mdp.n_states, *steps)
 
 
-def _looked_up(every: _Steps, alive: Bools) -> Callable[[Ints], _Steps]:
-    """Return what finds the steps of some live places among those of all of them."""
-    row = np.cumsum(alive) - 1
-    offsets = np.searchsorted(every.origin, np.arange(int(alive.sum()) + 1))
+def _followed(mdp: LabeledMDP, goal: Goal, values: Floats) -> Steps:
+    """Return the places that best actions lead to, the initial ones first, and the steps there."""
+    from whence.analysis.heading_kernel import follow_best
 
-    def found(places: Ints) -> _Steps:
-        rows = row[places]
-        first, last = offsets[rows], offsets[rows + 1]
-        entry = concatenated_ranges(first, last)
-        origin = np.repeat(np.arange(len(rows)), last - first)
-        return _Steps(origin, *(column[entry] for column in every[1:]))
-
+    following, paid = with_blank(goal.transitions, goal.rewards)
+    as_good = _as_good(mdp, goal)
+    bounds = np.array([goal.discount, worth(goal), *_least(goal), TIE, as_good, USUAL])
+    count = len(mdp.initial_states)
+    places, number = np.zeros(values.size, np.int64), np.full(values.size, -1, np.int64)
+    places[:count] = mdp.initial_states
+    number[mdp.initial_states] = np.arange(count)
+    found: Steps = follow_best(
+        mdp.offsets, mdp.successors, mdp.probabilities, mdp.labels, following.astype(np.int64),
+        paid, np.array(values), bounds, places, number, np.empty(mdp.n_actions), count,
+    )  # fmt: skip
     return found
 
 
@@ -245,30 +229,13 @@ def worth(goal: Goal) -> float:
     return WORTH * float(np.abs(goal.rewards).max(initial=0.0))
 
 
-def _steps(mdp: LabeledMDP, goal: Goal, values: Floats, frontier: Ints) -> _Steps:
-    """Return what best actions do in places, given as machine state * S + world state."""
-    memory, state = np.divmod(frontier, mdp.n_states)
-    pairs = (state[:, None] * mdp.n_actions + np.arange(mdp.n_actions)).reshape(-1)
-    counts = mdp.offsets[pairs + 1] - mdp.offsets[pairs]
-    entry = concatenated_ranges(mdp.offsets[pairs], mdp.offsets[pairs + 1])
-    pair = np.repeat(np.arange(len(pairs)), counts)
-    origin = pair // mdp.n_actions
-    entered = mdp.successors[entry]
-    symbol = mdp.labels[entered]
-    following, paid = with_blank(goal.transitions, goal.rewards)
-    before = memory[origin]
-    after, reward = following[before, symbol], paid[before, symbol]
-    chance = mdp.probabilities[entry]
-    worth_of = reward + goal.discount * values[after, entered]
-    q = np.bincount(pair, chance * worth_of, len(pairs)).astype(np.float64)
-    taken = evenly(best_actions(q.reshape(-1, mdp.n_actions))).reshape(-1)[pair]
-    gain = worth_of - goal.discount * values[before, entered]
-    wanted, harmful = judged(goal, gain, worth_of, (after != before) | (reward != 0))
-    accident = harmful & (after != before) & (chance < USUAL)
-    kept = (taken > 0) & ~accident
-    target = after.astype(np.int64) * mdp.n_states + entered
-    read = np.where(wanted, symbol, BLANK).astype(np.int64)
-    return _Steps(origin[kept], target[kept], (taken * chance)[kept], read[kept])
+def _as_good(mdp: LabeledMDP, goal: Goal) -> float:
+    """Return how close to the best action's value others are as good, as a share of it.
+
+    Where the dynamics are estimated from a log, counts decide between actions that are as good, so
+    half a step's delay decides nothing there. Whatever is taken still gains half a step.
+    """
+    return RESOLUTION if mdp.unseen is None else max(RESOLUTION, HALF * (1 - goal.discount))
 
 
 def judged(goal: Goal, gain: Floats, reading: Floats, event: Bools) -> tuple[Bools, Bools]:
@@ -280,8 +247,13 @@ def judged(goal: Goal, gain: Floats, reading: Floats, event: Bools) -> tuple[Boo
         reading: what can be had after reading each, itself included.
         event: whether reading it changes the machine's state, or is paid.
     """
-    least = TIE * float(np.abs(goal.rewards).max(initial=0.0))
-    delay = HALF * (1 - goal.discount) * (1 + TIE)  # what is just that much is not more
+    least, delay = _least(goal)
     wanted = event & (gain > np.maximum(least, delay * np.abs(reading)))
     harmful = event & (gain < -np.maximum(least, delay * np.abs(reading - gain)))
     return wanted, harmful
+
+
+def _least(goal: Goal) -> tuple[float, float]:
+    """Return the least gain that counts, and what of a value half a step's delay costs."""
+    least = TIE * float(np.abs(goal.rewards).max(initial=0.0))
+    return least, HALF * (1 - goal.discount) * (1 + TIE)  # what is just that much is not more

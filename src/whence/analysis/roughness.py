@@ -14,12 +14,12 @@ Chains are independent, start from different machines, and are compared as ladde
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from whence._arrays import Floats
-from whence.analysis.rough_chains import Chain, Worlds, keys, listed_of
+from whence.analysis.rough_chains import Chain, Listed, Worlds, keys, listed_of
 from whence.model.rough import RoughDynamics, rough_dynamics
 from whence.search.diagnostics import MOST_ERRORS, Frequencies, frequencies, rhat
 from whence.search.draws import Draws
@@ -35,7 +35,9 @@ MIXED = 1.1  # ... and R-hat of the log likelihood, unless two rounds say the sa
 WORK = 3 * 10**9  # transitions of products times steps that count, for all chains together
 
 
-def weighed_anew(problem: Problem, draws: Draws, seed: int) -> Draws | None:
+def weighed_anew(
+    problem: Problem, draws: Draws, seed: int, tell: Callable[[str], None] = lambda text: None
+) -> Draws | None:
     """Return machines drawn from the posterior over all dynamics that the logs allow for.
 
     The chains go on, twice as long each time, until they agree, no machine's frequency has an
@@ -47,6 +49,7 @@ def weighed_anew(problem: Problem, draws: Draws, seed: int) -> Draws | None:
         problem: what was searched.
         draws: of the posterior that takes the dynamics as estimated.
         seed: the run's.
+        tell: is told how far the chains are.
 
     Returns:
         The draws of independent chains; None where no world was estimated from its own log, or
@@ -62,15 +65,33 @@ def weighed_anew(problem: Problem, draws: Draws, seed: int) -> Draws | None:
     listed = listed_of(target, draws)
     chains = [Chain(target, worlds, listed, seed, number) for number in range(CHAINS)]
     steps = FIRST // 2
-    for chain in chains:
-        chain.advance(steps, listed)
+    _advanced(chains, 0, steps, listed, most, tell)
     before: list[list[Chains]] = []
     while True:
-        new = [chain.advance(steps, listed) for chain in chains]
+        new = _advanced(chains, steps, steps, listed, most, tell)
         found = _draws(target, new)
         if 4 * steps > most or _settled(target, new, before):
             return found
         listed, steps, before = listed_of(target, draws, found), 2 * steps, new
+
+
+def _advanced(
+    chains: list[Chain],
+    made: int,
+    steps: int,
+    listed: Listed,
+    most: int,
+    tell: Callable[[str], None],
+) -> list[list[Chains]]:
+    """Take all chains further, one after the other, and tell of it."""
+    result = []
+    for number, chain in enumerate(chains, start=1):
+        tell(
+            f"weighing machines over all dynamics that the log allows for: steps {made:,} to "
+            f"{made + steps:,} of {most:,} at most, chain {number} of {len(chains)}"
+        )
+        result.append(chain.advance(steps, listed))
+    return result
 
 
 def _settled(target: Target, kept: list[list[Chains]], before: list[list[Chains]]) -> bool:

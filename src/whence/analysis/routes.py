@@ -215,6 +215,25 @@ def _without(moves: Moves, symbol: int) -> bool:
     return longest(kept) is None
 
 
+def cycle(moves: Moves, node: int = 0) -> tuple[int, ...] | None:
+    """Return the labels of the loop that all of a route is, wherever on it the route begins.
+
+    They begin where the sequence is the first in order. None where a route is something else.
+    """
+    order: list[int] = []
+    here = first = moves[node][0][1] if moves[node] else node
+    while here not in order:
+        if len(moves[here]) != 1:
+            return None
+        order.append(here)
+        here = moves[here][0][1]
+    labels = tuple(moves[each][0][0] for each in order)
+    read = dict(zip(order[1:] + order[:1], labels, strict=True))
+    if here != first or any(read.get(target) != symbol for symbol, target in moves[node]):
+        return None
+    return min(labels[at:] + labels[:at] for at in range(len(labels)))
+
+
 def longest(moves: Moves) -> int | None:
     """Return the length of a route's longest sequence; None where it goes on for ever."""
     reach: dict[int, int] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from whence.analysis.routes import ANYTHING, Moves
+from whence.analysis.routes import ANYTHING, Moves, cycle
 from whence.drawing import text
 
 WORD = re.compile(r"[^\W\d_]{2,}(?:[ -][^\W\d_]{2,})*")
@@ -42,6 +42,13 @@ def listed(parts: Sequence[str], last: str = "and") -> str:
 def in_turn(labels: Sequence[str]) -> str:
     """Return `a, then b`."""
     return ", then ".join(labels)
+
+
+def around(loop: Sequence[int], names: Sequence[str]) -> str:
+    """Return a loop in words, such as `a and b in turn, over and over`."""
+    labels = [names[symbol] for symbol in loop]
+    said = f"{listed(labels)} in turn" if len(labels) == 2 else in_turn(labels)
+    return said + ENDLESS
 
 
 def phrase(moves: Moves, names: Sequence[str], *, by_start: bool = False) -> str:
@@ -81,9 +88,20 @@ def _parts(
         if moves[here][0][0] == ANYTHING:
             parts.append("more, in ways too many to say")
             return parts, None
+        loop = cycle(moves, here)
+        if loop is not None and len(moves[here]) > 1:
+            parts.append(f"{around(loop, names)}, {_entered(moves[here], loop, names)}")
+            return parts, None
         part, here = _part(moves, names, here, deeper)
         parts.append(part)
     return parts, seen.get(here) if here is not None else None
+
+
+def _entered(edges: tuple[tuple[int, int], ...], loop: Sequence[int], names: Sequence[str]) -> str:
+    """Return where a loop may begin."""
+    if len(edges) < len(set(loop)):
+        return f"beginning with {listed([names[symbol] for symbol, _ in edges], 'or')}"
+    return f"beginning with {'either' if len(edges) == 2 else 'any of them'}"
 
 
 def _part(moves: Moves, names: Sequence[str], node: int, deeper: int) -> tuple[str, int | None]:

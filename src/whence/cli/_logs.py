@@ -92,8 +92,9 @@ def _chosen(found: Examined, repair: bool, out: Output) -> Table:
     if not found.problems:
         return found.plain
     if not repair or hopeless:
-        listed = [str(each) for each in found.problems]
-        raise DemonstrationsError.of([*listed, _cure(found.problems)])
+        listed = hopeless if repair else found.problems
+        cure = _left(found.problems, hopeless) if repair else _cure(found.problems)
+        raise DemonstrationsError.of([*map(str, listed), cure])
     for each in found.problems:
         out.note(f"{each.text} Done: {each.repair}.")
     return found.repaired
@@ -112,6 +113,17 @@ def _cure(problems: Sequence[Problem]) -> str:
         text = f"{total}; correct those without a repair in the file, and then: {again}"
     if any(each.doubtful for each in problems):
         text += "; where names that are alike are different ones: --as-is"
+    return text
+
+
+def _left(problems: Sequence[Problem], hopeless: Sequence[Problem]) -> str:
+    """Return what to do about problems that have no repair, where repairs were asked for."""
+    able, one = len(problems) - len(hopeless), len(hopeless) == 1
+    which = "this has" if one else "these have"
+    text = f"{which} no repair: correct {'it' if one else 'them'} in the file"
+    if able:
+        others = "the other problem" if able == 1 else f"the other {able} problems"
+        text += f", and {others} will be repaired by the same command"
     return text
 
 

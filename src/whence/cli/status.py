@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ WORDS = {
     "killed": "killed; go on with: whence resume {run}",
 }
 
+Ask = Callable[[Path], dict[str, Any]]
+Parts = Callable[[Path, dict[str, Any]], list[Any]]
 MOST_LINES = 3  # of what is probable so far, and of what is open
 
 
@@ -32,16 +35,23 @@ def command(run: str, watch: bool, out: Output) -> None:
     from whence.cli.sweeps import standing
     from whence.runs.status import status_document
 
-    if standing.is_sweep(Path(run)):
-        found = standing.standing(Path(run))
-        out.document(found)
-        out.show("\n".join(standing.lines(found)))
-        return
-    document = status_document(Path(run))
+    folder = Path(run)
+    ask: Ask = status_document
+    parts = _parts
+    if standing.is_sweep(folder):
+        ask, parts = standing.standing, _sweep_parts
+    document = ask(folder)
     if watch and not (out.json or out.quiet):
-        document = _watched(Path(run), document)
+        document = _watched(folder, document, ask, parts)
     out.document(document)
-    out.show(*_parts(Path(run), document))
+    out.show(*parts(folder, document))
+
+
+def _sweep_parts(path: Path, document: dict[str, Any]) -> list[Any]:
+    """Return how a sweep stands, for a terminal."""
+    from whence.cli.sweeps import standing
+
+    return standing.lines(document)
 
 
 def _parts(path: Path, document: dict[str, Any]) -> list[Any]:
@@ -69,16 +79,16 @@ def _provisional(found: dict[str, Any] | None) -> list[str]:
     return ["", found["answer"], *doubts, *more]
 
 
-def _watched(path: Path, document: dict[str, Any]) -> dict[str, Any]:
-    """Show a run as long as it goes on; return how it stands in the end."""
+def _watched(path: Path, document: dict[str, Any], ask: Ask, parts: Parts) -> dict[str, Any]:
+    """Show a run or a sweep as long as it goes on; return how it stands in the end."""
     from rich.console import Group
     from rich.live import Live
 
-    from whence.runs.status import RUNNING, status_document
+    from whence.runs.status import RUNNING
 
     with Live(transient=True, refresh_per_second=4) as live:
         while document["status"] == RUNNING:
-            live.update(Group(*_parts(path, document)))
+            live.update(Group(*parts(path, document)))
             time.sleep(1.0)
-            document = status_document(path)
+            document = ask(path)
     return document

@@ -18,7 +18,8 @@ WORDS = {
     "animalid participantid ratid mouseid personid userid playerid subjectname animalname",
     "step": "step t time timestep index tick order frame sample seconds sec ms timestamp date "
     "datetime clock nr no number",
-    "state": "state place position location where cell room node zone site arm page at from s",
+    "state": "state place position location where cell room node zone site arm patch "
+    "chamber compartment page at from s",
     "action": "action choice move decision act response command did turn went heading "
     "direction key button next to a",
     "label": "label event cue symbol stimulus sign seen read object observation landmark what",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from whence.analysis.design import LITTLE_TOLD, NOTHING_TOLD, Start
-from whence.analysis.facts import percent
 from whence.analysis.questions import OpenQuestion
 from whence.analysis.rivals import BARELY, Untold
 from whence.analysis.untested import NEVER
@@ -52,9 +51,9 @@ def _lead(study: Study) -> Html:
         return paragraph(marked(study.run.answer), kind="lead")
     shaky = bool(grave(study.run)) or study.run.provisional
     badge = fill(
-        ' <span class="sure {kind}">{chance} sure{but}</span>',
+        ' <span class="sure {kind}">{chance}{but}</span>',
         kind="shaky" if shaky else "",
-        chance=percent(found.confidence[0]),
+        chance=found.surety,
         but=", if the doubts below are unfounded" if shaky else "",
     )
     lead = f"{study.run.until_now}{found.statement}."

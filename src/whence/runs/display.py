@@ -11,6 +11,7 @@ from whence.runs.events import ANALYSING, FINISHED
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+KNOWING = "working out what is known"
 BARS = "▁▂▃▄▅▆▇█"
 MOST_LINES = 16  # of a drawing
 MOST_WORKERS = 8  # that are shown each; of more, the slowest and the fastest
@@ -87,14 +88,20 @@ class Pace:
         if most is not None and most - now["seconds"] < self.left:
             self.left, self.looking = max(most - now["seconds"], 0.0), False
 
-    @property
-    def text(self) -> str:
-        """What is left, in words; empty while that is not known."""
-        if self.left is None:
+    def text(self, waited: float = 0.0) -> str:
+        """Return what is left, in words; empty while that is not known.
+
+        Args:
+            waited: seconds since the last event. What should be over by then is not told.
+        """
+        if self.left is None or (waited > RECENT and waited > self.left):
             return ""
-        if self.looking:
-            return f"looks in {_clock(self.left)} whether the ladders agree"
-        return f"at most {_clock(self.left)} left"
+        left = _clock(max(self.left - waited, 0.0))
+        return (
+            f"looks in {left} whether the ladders agree"
+            if self.looking
+            else f"at most {left} left"
+        )
 
 
 def _done(before: dict[str, Any], now: dict[str, Any]) -> tuple[int, float]:
@@ -103,18 +110,19 @@ def _done(before: dict[str, Any], now: dict[str, Any]) -> tuple[int, float]:
     return now["step"] - before["step"], now["seconds"] - before["seconds"] - compiled
 
 
-def line(document: dict[str, Any], pace: Pace) -> str:
-    """Return an event in one line."""
+def line(document: dict[str, Any], pace: Pace, waited: float = 0.0) -> str:
+    """Return an event in one line, so many seconds after it."""
+    passed = _clock(document["seconds"] + waited)
     if document["event"] == ANALYSING:
-        return f"working out what is known, {_clock(document['seconds'])} so far"
+        return f"{document.get('doing', KNOWING)}, {passed} so far"
     score = document.get("score")
     parts = [
         f"step {document['step']:,} of {document['steps']:,}"
         + (" at most" if document.get("look") is not None else ""),
         "no machine yet" if score is None else f"best score {score:,.2f}",
         *([] if pace.rate is None else [f"{pace.rate:,.0f} machines/s"]),
-        f"{_clock(document['seconds'])} so far",
-        *([pace.text] if pace.text else []),
+        f"{passed} so far",
+        *([left] if (left := pace.text(waited)) else []),
     ]
     if "round_trips" in document:
         parts.append(_ladders(document))
@@ -123,22 +131,23 @@ def line(document: dict[str, Any], pace: Pace) -> str:
     return "inferring: " + ", ".join(parts)
 
 
-def picture(document: dict[str, Any], drawing: str | None, pace: Pace) -> RenderableType:
-    """Return an event and the best machine so far, for a terminal."""
+def picture(
+    document: dict[str, Any], drawing: str | None, pace: Pace, waited: float = 0.0
+) -> RenderableType:
+    """Return an event and the best machine so far, for a terminal, so many seconds after it."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
 
     bar = ProgressBar(total=max(document["steps"], 1), completed=document["step"], width=30)
-    head = Table.grid(padding=(0, 2))
-    doing = "working out what is known" if document["event"] == ANALYSING else "inferring"
-    head.add_row(
-        Text(doing, style="bold"),
-        bar,
-        f"step {document['step']:,} of {document['steps']:,}",
-        _clock(document["seconds"]) + (f", {pace.text}" if pace.text else ""),
-    )
+    head, left = Table.grid(padding=(0, 2)), pace.text(waited)
+    passed = _clock(document["seconds"] + waited) + (f", {left}" if left else "")
+    done = f"step {document['step']:,} of {document['steps']:,}"
+    if document["event"] == ANALYSING:
+        head.add_row(Text(document.get("doing", KNOWING), style="bold"), passed)
+    else:
+        head.add_row(Text("inferring", style="bold"), bar, done, passed)
     facts = Table.grid(padding=(0, 2))
     score = document.get("score")
     facts.add_row("best score", "none yet" if score is None else f"{score:,.2f}")

@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from whence.analysis.certainty import arrow_certainty
 from whence.analysis.discounting import doubts_of_discount
+from whence.analysis.granted import doubts_of_choice
 from whence.analysis.greed import notes_of_greed
 from whence.analysis.levels import notes_of_levels
 from whence.analysis.questions import open_questions
 from whence.analysis.sample import PosteriorSample
+from whence.likelihood.posterior import Posterior
+from whence.model.machine import RewardMachine
 from whence.runs import events, folder, subjects, weighing
+from whence.runs.groups import Groups
 from whence.runs.job import Job
 from whence.runs.reported import error_of_facts
 from whence.runs.result import UNFINISHED, Run, Trace
 from whence.runs.searching import Search
+from whence.runs.signals import Stopped
 from whence.search.method import Row
+from whence.search.problem import Problem
 from whence.search.tape import Tape
 
 WARMING = (
     "the warm-up has not ended: probabilities are those of the {} machines that chains stand at, "
     "beside each other"
 )
+GO_ON = "stopped while what is known was worked out; nothing is lost: go on with whence resume {}"
+AS_ONE = "everybody counts as one expert until the search is over"
 
 
 def finished(search: Search, first: str) -> Run:
@@ -35,7 +46,12 @@ def finished(search: Search, first: str) -> Run:
     search.stop.patient = False
     if search.on_event is not None:
         search.on_event(search.event(events.ANALYSING))
-    run = result(search, stopped)
+    try:
+        run = result(search, stopped)
+    except Stopped:
+        if search.keeper is None:
+            raise
+        raise Stopped(GO_ON.format(search.keeper.folder)) from None
     if search.keeper is not None:
         folder.write(search.keeper.folder, run)
     search.tell(events.FINISHED)
@@ -63,26 +79,30 @@ def result(
     kept = None if search.keeper is None else search.keeper.folder
     place = problem.unknowns.places.index((expert.kind, expert.discount))
     posterior = problem.posteriors[place].of_expert(expert)
-    draws, warming = finding.draws, False
-    if draws is None and stopped == UNFINISHED:
+    draws, provisional = finding.draws, stopped == UNFINISHED
+    if draws is None and provisional:
         draws = walk.method.met_so_far(walk.state)
-        warming = draws is not None
-    found = weighing.weighed(problem, posterior, draws, job.seed, kept, walk.known)
+    warming = draws is not finding.draws
+    tell = partial(_tell, search, began)
+    aloud = None if provisional else tell
+    found = weighing.weighed(problem, posterior, draws, job.seed, kept, walk.known, aloud)
     machine, expert = weighing.leading(found, machine, expert)
     posterior, sample = posterior.of_expert(expert), found.sample
     log_likelihood = posterior.finest(machine)
     log_prior = float(posterior.log_prior(machine.transitions[None], machine.rewards[None])[0])
+    asked = job.by_subject and not provisional
+    groups = subjects.grouped(job, found.draws, kept, tell) if asked else None
+    every = _groups_of(job, groups) or [_Part("", posterior, machine, problem)]
     doubts = (
         *((WARMING.format(draws.size),) if warming and draws is not None else finding.doubts),
         *_doubts_of_facts(job, sample),
         *found.doubts,
-        *doubts_of_discount(posterior, machine, problem),
+        *((AS_ONE,) if job.by_subject and provisional else ()),
+        *(() if job.by_subject else doubts_of_choice(job.shown, machine, expert)),
+        *_said(every, lambda part: doubts_of_discount(*part[1:])),
     )
-    groups = subjects.grouped(job, found.draws, kept) if job.by_subject else None
-    certainty = () if sample is None else arrow_certainty(posterior, machine, sample)
-    questions = () if sample is None else open_questions(sample, expert=expert)
     if level_notes is None:
-        level_notes = tuple(notes_of_levels(posterior, machine))
+        level_notes = _said(every, lambda part: notes_of_levels(part.posterior, part.machine))
     return Run(
         best=machine,
         score=log_likelihood / posterior.temperature + log_prior,
@@ -100,18 +120,61 @@ def result(
         draws=None if warming else found.draws,
         posterior=sample,
         rough=found.rough,
-        certainty=certainty,
-        open_questions=questions,
+        certainty=() if sample is None else arrow_certainty(posterior, machine, sample),
+        open_questions=() if sample is None else open_questions(sample, expert=expert),
         exact=finding.exact if found.rough is None else None,
         log_evidence=dict(finding.log_evidence) if found.rough is None else {},
         level_notes=level_notes,
-        expert_notes=tuple(notes_of_greed(posterior, machine, problem.unknowns.inferred)),
+        expert_notes=_said(every, _greed_of),
         groups=groups,
         ladders=_ladders(walk.method.details(walk.state)),
         manifest=None if search.keeper is None else search.keeper.manifest,
         folder=kept,
         answers=job.answers,
     )
+
+
+class _Part(NamedTuple):
+    """Some or all of the subjects, with their posterior, machine and problem."""
+
+    who: str
+    posterior: Posterior
+    machine: RewardMachine
+    problem: Problem
+
+
+def _groups_of(job: Job, groups: Groups | None) -> list[_Part]:
+    """Return the parts of several groups.
+
+    What everybody shows together says nothing of a discount, of levels or of errors then.
+    """
+    several = () if groups is None or len(groups.groups) < 2 else groups.groups
+    found = []
+    for each in several:
+        problem = job.of_subjects(each.subjects).problem(device="cpu")
+        expert = each.draws.expert(int(each.draws.weight.argmax()))
+        place = problem.unknowns.places.index((expert.kind, expert.discount))
+        posterior = problem.posteriors[place].of_expert(expert)
+        found.append(_Part(f"{each.called}: ", posterior, each.best, problem))
+    return found
+
+
+def _said(parts: Sequence[_Part], told: Callable[[_Part], list[str]]) -> tuple[str, ...]:
+    """Return what is told of each part, by its name."""
+    return tuple(part.who + text for part in parts for text in told(part))
+
+
+def _greed_of(part: _Part) -> list[str]:
+    return notes_of_greed(part.posterior, part.machine, part.problem.unknowns.inferred)
+
+
+def _tell(search: Search, began: float, doing: str) -> None:
+    """Tell whoever watches what is being worked out."""
+    if search.on_event is not None:
+        event = search.event(events.ANALYSING)
+        details = event.details | {"doing": doing}
+        seconds = _since(search.walk.seconds, began)
+        search.on_event(replace(event, seconds=seconds, details=details))
 
 
 def _doubts_of_facts(job: Job, sample: PosteriorSample | None) -> tuple[str, ...]:

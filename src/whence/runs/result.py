@@ -16,6 +16,7 @@ from whence.analysis import untested
 from whence.analysis.certainty import Certainty
 from whence.analysis.design import Start, Starts
 from whence.analysis.facts import Answer, Fact, percent, told_alone
+from whence.analysis.granted import granted
 from whence.analysis.questions import OpenQuestion
 from whence.analysis.rivals import Untold, not_shown
 from whence.analysis.sample import PosteriorSample
@@ -144,7 +145,10 @@ class Run(RunMethods):
     @cached_property
     def found(self) -> Answer | None:
         """What the sample says, less what the demonstrations never put to the test."""
-        return None if self.posterior is None else replace(self._told[0], untested=self._told[1])
+        if self.posterior is None:
+            return None
+        answer = replace(self._told[0], untested=self._told[1])
+        return replace(answer, granted=granted(answer, self.states, self.rewards))
 
     @cached_property
     def _told(self) -> tuple[Answer, frozenset[int], tuple[Untold, ...]]:

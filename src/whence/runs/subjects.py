@@ -9,7 +9,7 @@ else machines that no search met count as impossible.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,15 +37,21 @@ from whence.search.settings import Tempering
 FROM_ALL, FROM_ONE = 40, 8  # machines that a search hands on, the heaviest
 GUESSED = 2_000  # combinations of machines by which groups are guessed
 MOST_STEPS = 1_000  # of tempering, of what one subject or group shows
+WEIGHING = "weighing {} machines for every subject"
+
+Tell = Callable[[str], None]
 
 
-def grouped(job: Job, first: Draws | None, folder: Path | None) -> Groups:
+def grouped(
+    job: Job, first: Draws | None, folder: Path | None, tell: Tell = lambda text: None
+) -> Groups:
     """Divide the subjects of a job into groups.
 
     Args:
         job: its demonstrations name who acted.
         first: what a search of all demonstrations drew.
         folder: the run's, where it has one.
+        tell: is told how far it is.
     """
     names, subject = numbered(job)
     source = listed.source_of(job, first)
@@ -53,7 +59,8 @@ def grouped(job: Job, first: Draws | None, folder: Path | None) -> Groups:
     found = listed.kept(folder, source, alphabet)
     before = None
     if found is None:
-        found, before = _list(job, alphabet, first, subject, len(names))
+        found, before = _list(job, alphabet, first, subject, names, tell)
+    tell(WEIGHING.format(len(found)))
     weights = _weighed(job, found, subject, before)
     possible = [k for k in job.tasks if k <= len(names)]
     parts = {k: weights.parted(k) for k in possible}
@@ -70,6 +77,7 @@ def grouped(job: Job, first: Draws | None, folder: Path | None) -> Groups:
         machines=weights.machines,
         source=source,
         experts=job.experts,
+        estimated=any(mdp.unseen is not None for mdp, _ in job.pairs),
     )
 
 
@@ -89,23 +97,26 @@ def _list(
     alphabet: tuple[str, ...],
     first: Draws | None,
     subject: Sequence[Ints],
-    subjects: int,
+    names: Sequence[str],
+    tell: Tell,
 ) -> tuple[list[RewardMachine], Weights | None]:
     """Return machines that searches find: of all subjects, of each, and of likely groups.
 
     The first of them come with their weights, where these were needed.
     """
-    every = np.arange(subjects)
+    subjects, every = len(names), np.arange(len(names))
     found = heaviest(first, alphabet, FROM_ALL)
     if first is None:
         found = _of_some(job, alphabet, subject, every, FROM_ALL)
     if job.tasks[-1] == 1:
         return _distinct(found), None
-    for number in range(subjects):
+    for number, name in enumerate(names):
+        tell(f"searching what {name} shows alone: {number + 1} of {subjects} subjects")
         found += _of_some(job, alphabet, subject, every[number : number + 1], FROM_ONE)
     found = _distinct(found)
+    tell(WEIGHING.format(len(found)))
     weights = _weighed(job, found, subject)
-    return _widened(job, found, weights, subject, subjects), weights
+    return _widened(job, found, weights, subject, subjects, tell), weights
 
 
 def _widened(
@@ -114,6 +125,7 @@ def _widened(
     weights: Weights,
     subject: Sequence[Ints],
     subjects: int,
+    tell: Tell,
 ) -> list[RewardMachine]:
     """Return the list with what groups show that seem likely so far."""
     alphabet = found[0].alphabet
@@ -127,6 +139,7 @@ def _widened(
             members = np.flatnonzero(groups == number)
             if 1 < len(members) < subjects and members.tobytes() not in seen:
                 seen.add(members.tobytes())
+                tell(f"searching what {len(members)} subjects show that may be a group")
                 more += _of_some(job, alphabet, subject, members, FROM_ALL)
     return _distinct(more)
 
@@ -209,8 +222,17 @@ def _weighed(
 
 def _experts(weights: Weights, part: Parted) -> list[tuple[Summary, Summary]]:
     """Return what is known of each subject's alpha and lapse."""
-    members = [np.flatnonzero(part.groups == group) for group in part.groups]
-    return [expert_of(weights, own, s) for s, own in enumerate(members)]
+    found = []
+    for s, group in enumerate(part.groups.tolist()):
+        members, others = _members(part, group)
+        found.append(expert_of(weights, members, s, others))
+    return found
+
+
+def _members(part: Parted, group: int) -> tuple[Ints, list[Ints]]:
+    """Return who belongs to a group, and to each of the others."""
+    every = [np.flatnonzero(part.groups == k) for k in range(len(part.machines))]
+    return every[group], [*every[:group], *every[group + 1 :]]
 
 
 def _groups(
@@ -222,23 +244,29 @@ def _groups(
 ) -> tuple[Group, ...]:
     result = []
     for number in range(len(part.machines)):
-        members = np.flatnonzero(part.groups == number)
-        if len(members):
-            own = tuple(names[s] for s in members.tolist())
-            draws = _draws(job, weights, members, [experts[s] for s in members.tolist()])
-            alphabet = weights.machines[0].alphabet
-            sample = PosteriorSample.from_draws(list(job.pairs), draws, alphabet)
-            heaviest = int(np.argmax(draws.weight))
-            asked = open_questions(sample, expert=draws.expert(heaviest))
-            result.append(Group(own, sample, draws, asked))
+        members = _members(part, number)
+        own = tuple(names[s] for s in members[0].tolist())
+        draws = _draws(job, weights, members, [experts[s] for s in members[0].tolist()])
+        alphabet = weights.machines[0].alphabet
+        sample = PosteriorSample.from_draws(list(job.pairs), draws, alphabet)
+        heaviest = int(np.argmax(draws.weight))
+        asked = open_questions(sample, expert=draws.expert(heaviest))
+        result.append(Group(own, sample, draws, asked))
     return tuple(result)
 
 
 def _draws(
-    job: Job, weights: Weights, members: Ints, experts: list[tuple[Summary, Summary]]
+    job: Job,
+    weights: Weights,
+    members: tuple[Ints, list[Ints]],
+    experts: list[tuple[Summary, Summary]],
 ) -> Draws:
-    """Return the machines of a group with their weights, each with its best discount."""
-    logs = weights.of_group(members)
+    """Return the machines of a group with their weights, each with its best discount.
+
+    `members` are those of the group and of each other one, `experts` those of the group.
+    """
+    logs = weights.of_group(*members)
+    alone = np.logaddexp.reduce(weights.of_group(members[0]), axis=0)
     total = np.logaddexp.reduce(logs, axis=0)
     weight = np.exp(total - np.logaddexp.reduce(total))
     kept = np.flatnonzero(weight > 1e-9)
@@ -253,7 +281,7 @@ def _draws(
         alpha=np.full(len(kept), math.exp(np.mean([math.log(a.mean) for a, _ in experts]))),
         lapse=np.full(len(kept), np.mean([lapse.mean for _, lapse in experts])),
         discount=discounts[kept],
-        log_likelihood=total[kept] - weights.log_prior[kept],
+        log_likelihood=alone[kept] - weights.log_prior[kept],
         log_prior=weights.log_prior[kept],
         weight=weight[kept] / weight[kept].sum(),
         ladder=np.zeros(len(kept), dtype=np.int64),

@@ -49,13 +49,18 @@ class Watch:
         """How it stands, in one line."""
         if self._compiling.now or self.last is None or self.last.kind == FINISHED:
             return self.waiting
-        return line(self.last.document(), self.pace)
+        return line(self.last.document(), self.pace, self.waited)
+
+    @property
+    def waited(self) -> float:
+        """Seconds since the last event."""
+        return time.monotonic() - self.told
 
     @property
     def waiting(self) -> str:
         """What goes on before the first event or after the last, and how long it took so far."""
         if self.last is not None and self.last.kind == FINISHED and not self._compiling.now:
-            return f"{AFTER}, {time.monotonic() - self.told:.0f} s so far"
+            return f"{AFTER}, {self.waited:.0f} s so far"
         before = times.last(COMPILING)
         if self._compiling.now:
             past = "" if before is None else f"; the last time it took {before:.0f} s"
@@ -77,7 +82,8 @@ class Watch:
             from rich.text import Text
 
             return Text(self.waiting)
-        return picture(self.last.document(), drawing_of(self.last.machine), self.pace)
+        drawing = drawing_of(self.last.machine)
+        return picture(self.last.document(), drawing, self.pace, self.waited)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ drawn from: whoever reads the run again need not draw again.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -33,6 +34,7 @@ from whence.search.problem import Problem
 PLAIN, ANEW = "whence/draws/1", "whence/draws/2"
 WITH_KINDS = "whence/draws/3"  # which says of each expert whether it plans softly
 DRAWS = "draws.npz"
+SO_FAR = "the dynamics are taken as estimated until the search is over"
 NAMES = tuple(field.name for field in fields(Draws) if field.name != "soft")
 
 
@@ -78,6 +80,7 @@ def weighed(
     seed: int,
     folder: Path | None,
     known: Known | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Weighed:
     """Return the sample of a run.
 
@@ -88,6 +91,8 @@ def weighed(
         seed: the run's.
         folder: the run's, where it has one.
         known: plans that were worked out before.
+        tell: is told how far that is; None while the search goes on, and nobody is to wait for
+            dynamics: they are taken as estimated.
     """
     plans = {} if known is None else known
     if draws is None:
@@ -95,10 +100,12 @@ def weighed(
     sample = sampled(posterior, draws, plans)
     if all(mdp.unseen is None for mdp, _ in posterior.worlds):
         return Weighed(draws, sample)
+    if tell is None:
+        return Weighed(draws, sample, doubts=(SO_FAR,))
     source = digest(draws, seed)
     anew = None if folder is None else _kept(folder, source)
     if anew is None:
-        anew = roughness.weighed_anew(problem, draws, seed)
+        anew = roughness.weighed_anew(problem, draws, seed, tell)
     if anew is None:
         doubts = sensitivity.doubts_of_dynamics(posterior, sample)
         return Weighed(draws, sample, doubts=tuple(doubts))
@@ -198,10 +205,14 @@ def _note(posterior: Posterior, rough: PosteriorSample, sample: PosteriorSample)
     )
     best = [m for m in range(len(sample)) if _same(rough, sample.machines[m])]
     before = float(sample.weights[best].sum())
+    missing = [
+        *([f"never shows {unseen} of {pairs} state-action pairs"] if unseen else []),
+        *([f"shows {thin} of {pairs} state-action pairs fewer than {THIN} times"] if thin else []),
+    ]
+    which = f", which {' and '.join(missing)}" if missing else ""
     return (
-        f"the dynamics are estimated from the log, which never shows {unseen} of {pairs} "
-        f"state-action pairs and {thin} fewer than {THIN} times; probabilities take that into "
-        f"account: the likeliest machine has {percent(float(rough.weights[0]))}, and would have "
+        f"the dynamics are estimated from the log{which}; probabilities take that into account: "
+        f"the likeliest machine has {percent(float(rough.weights[0]))}, and would have "
         f"{percent(before)} if the estimate were exact"
     )
 

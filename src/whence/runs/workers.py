@@ -192,7 +192,8 @@ class DaskWorkers:
         except TimeoutError:
             raise WorkerError(
                 f"{address}: no worker came in {FIRST_SECONDS:g} s; start some: dask worker "
-                f"{address} --nthreads 1"
+                f"{address} --nthreads 1, or wait for those of a queue first: "
+                "client.wait_for_workers(1)"
             ) from None
         try:
             found = self.client.run(units.identity)

@@ -12,6 +12,7 @@ from whence import _files as files
 from whence.cli.sweeps import cells
 from whence.cli.sweeps.carrying import COUNT, ROWS
 from whence.errors import FormatError
+from whence.report.html import counted
 from whence.runs import lock
 
 
@@ -26,9 +27,9 @@ def standing(folder: Path) -> dict[str, Any]:
     told = {row["run"] for row in rows}
     begun = [path.name for path in sorted((folder / cells.RUNS).glob("*")) if path.is_dir()]
     process = lock.holder(folder)
-    failed = sum(row["status"] != "done" for row in rows)
+    took = [row["seconds"] for row in rows if row["status"] == "done"]
     total = _count(folder)
-    over = process is None and failed == 0 and len(rows) == total
+    over = process is None and len(rows) == total
     workers: dict[str, dict[str, float]] = {}
     for row in rows:
         mine = workers.setdefault(row.get("worker", "?"), {"inferences": 0, "seconds": 0.0})
@@ -39,30 +40,34 @@ def standing(folder: Path) -> dict[str, Any]:
         "status": "running" if process is not None else "finished" if over else "stopped",
         "process": process,
         "inferences": total,
-        "done": len(rows) - failed,
-        "failed": failed,
+        "done": len(took),
+        "failed": len(rows) - len(took),
         "under_way": [name for name in begun if f"{cells.RUNS}/{name}" not in told],
-        "seconds_each": round(mean(row.get("seconds", 0.0) for row in rows), 2) if rows else None,
+        "seconds_each": round(mean(took), 2) if took else None,
         "workers": workers,
     }
 
 
 def lines(document: dict[str, Any]) -> list[str]:
     """Return how a sweep stands, for people."""
+    failed = document["failed"]
+    again = f", {failed} failed; the same whence sweep tries them again" if failed else ""
     words = {
         "running": f"running, process {document['process']}",
-        "finished": "finished",
+        "finished": f"finished{again}",
         "stopped": "stopped; go on with the same whence sweep",
     }
     each, total = document["seconds_each"], document["inferences"]
     pace = "" if each is None else f"; {each:g} s each"
+    under_way = "under way" if document["status"] == "running" else "begun"
     found = [
         f"{document['sweep']}: {words[document['status']]}",
         f"{document['done']}{'' if total is None else f' of {total}'} inferences done, "
-        f"{document['failed']} failed, {len(document['under_way'])} begun{pace}",
+        f"{failed} failed, {len(document['under_way'])} {under_way}{pace}",
     ]
     for name, mine in document["workers"].items():
-        found.append(f"  {name}: {mine['inferences']:g} inferences in {mine['seconds']:,.1f} s")
+        count = counted(int(mine["inferences"]), "inference")
+        found.append(f"  {name}: {count} in {mine['seconds']:,.1f} s")
     return found
 
 

@@ -36,7 +36,7 @@ RUNGS_APART = 4  # of those at which machines are drawn to tell how often a cent
 TRIES = 12  # ... and how many around each, there
 ROUNDS = 20  # in which shares of centres settle
 NEARLY_ALL = 0.99  # of the weight: where the heaviest centre has it ...
-SELDOM = 4  # ... chains leap every so many steps
+SELDOM = 8  # ... chains leap every so many steps
 MOST_STATES = 5  # whose (n - 1)! labelled copies are summed over
 
 

@@ -32,7 +32,7 @@ EXPERT = "expert"
 SPREAD_SHARE = 0.1
 SMALL_SPREAD = 200.0  # nats
 DRAWN = 8  # samples of each ladder and step where there is a census
-MOST_COPIES = 8  # of a ladder
+MOST_COPIES = 4  # of a ladder
 SMALL = 4_000  # states of the product of worlds and machine: to score one takes no time
 
 

@@ -98,7 +98,7 @@ def result(
         *_doubts_of_facts(job, sample),
         *found.doubts,
         *((AS_ONE,) if job.by_subject and provisional else ()),
-        *doubts_of_choice(problem.posteriors[0].worlds),
+        *(() if job.by_subject else doubts_of_choice(job.shown, machine, expert)),
         *_said(every, lambda part: doubts_of_discount(*part[1:])),
     )
     if level_notes is None:

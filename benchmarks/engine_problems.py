@@ -1,6 +1,6 @@
 """Random problems by every engine of this machine, beside the readable one: the worst errors.
 
-    python benchmarks/engine_problems.py [--problems 2000] [--first 2] [--soft]
+    python benchmarks/engine_problems.py [--problems 2000] [--first 2] [--soft] [--kind any]
 
 Of each kind of world so many problems are drawn, a hundred from each seed, as the tests draw
 them. Fails where an error is above the promised tolerance. With `--soft` experts plan softly, and
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
@@ -72,10 +73,10 @@ def soft_errors(every: tuple[conformance.Problem, ...]) -> list[float]:
     return worst
 
 
-def soft(problems: int, first: int) -> int:
+def soft(problems: int, first: int, kinds: Sequence[str]) -> int:
     """Print a line for each kind of world; return 1 where an error is too large."""
     wrong, each = 0, -(-problems // len(KINDS))
-    for kind in KINDS:
+    for kind in kinds:
         seeds = range(first, first + -(-each // EACH))
         parts = [soft_errors(conformance.problems(kind, seed, min(each, EACH))) for seed in seeds]
         worst = [max(column) for column in zip(*parts, strict=True)]
@@ -91,11 +92,13 @@ def main() -> int:
     parser.add_argument("--problems", type=int, default=2000)
     parser.add_argument("--first", type=int, default=2)
     parser.add_argument("--soft", action="store_true")
+    parser.add_argument("--kind", choices=KINDS, action="append", help="of world; else all")
     given = parser.parse_args()
+    kinds = given.kind or KINDS
     if given.soft:
-        return soft(given.problems, given.first)
+        return soft(given.problems, given.first, kinds)
     wrong = 0
-    for kind in KINDS:
+    for kind in kinds:
         found: dict[str, list[tuple[int, list[float]]]] = {
             name: [] for name in conformance.ENGINES
         }

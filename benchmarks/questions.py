@@ -94,7 +94,7 @@ def begun(task: Task, number: int) -> whence.Run:
     )
     return whence.infer(
         task.mdp, demos, states=task.states, expert=task.expert, rewards=task.rewards,
-        seed=number, threads=1, progress=False, precision=0.03,
+        seed=number, threads=1, progress=False, precision=0.05,
     )  # fmt: skip
 
 

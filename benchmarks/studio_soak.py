@@ -8,7 +8,8 @@ for so long, a round every three seconds, and records the resident memory of the
 worker twenty times; it fails where that of the last three lies more than five percent above that
 of the third to the fifth. `attacks` opens 1,000 connections that say nothing,
 then offers 10,000 requests a second for ten seconds, then a gigabyte. `latency` measures, in a
-browser, a key press to the drawn step on coffee and on 50 by 50 cells. `story` gives the studio
+browser, a key press to the drawn step on coffee and on 50 by 50 cells, and from an answer to the
+changed facts on coffee and on multi coffee. `story` gives the studio
 demonstrations of coffee from (2, 1), walks one more from where it asks for one, and says what is
 believed of what `o` pays before and after. `pictures` makes those of the
 documentation, in docs/images.
@@ -263,21 +264,52 @@ def latency(studio: Served) -> bool:
         middle = statistics.median(times)
         print(f"{name}: median {middle:.1f} ms, nine in ten below {times[89]:.1f} ms")
         good = good and middle < 50
+    for name, world, states in (
+        ("coffee", whence.worlds.coffee((2, 1)), 3),
+        ("multi", whence.worlds.multi_coffee(), 4),
+    ):
+        times = answers(studio, f"asked-{name}", world, states)
+        print(f"{name}: answers change the facts in {', '.join(f'{t:.2f}' for t in times)} s")
+        good = good and bool(times) and max(times) < 1
     return good
+
+
+def answers(studio: Served, name: str, world: Any, states: int) -> list[float]:
+    """Return how long answers take until what is believed has changed, in seconds."""
+    given(studio, name, world, {"least": states, "most": states, "minutes": 0.4}, 6)
+    times = []
+    for number in range(3):
+        until(lambda: (belief(studio, name) or {}).get("questions") is not None)
+        finite = [each for each in belief(studio, name)["questions"] if each["answers"]]
+        if not finite:
+            break
+        chosen = {"do": "answer", "id": finite[0]["id"], "value": finite[0]["answers"][0]}
+        began = time.perf_counter()
+        studio.ask(f"api/project/{name}/ask", chosen)
+        until(lambda count=number + 1: len(belief(studio, name)["answers"]) == count)
+        times.append(time.perf_counter() - began)
+    return times
+
+
+def given(studio: Served, name: str, world: Any, settings: dict[str, Any], episodes: int) -> None:
+    """Bring a world and demonstrations to the studio, which infers at once."""
+    demos = whence.simulate(
+        world.mdp, world.task, world.expert, episodes=episodes, length=40, seed=0
+    )
+    for ending, write in (("map", world.mdp.save), ("jsonl", demos.save)):
+        write(studio.folder.parent / f"{name}.{ending}")
+    data = (studio.folder.parent / f"{name}.map").read_bytes()
+    studio.ask(f"api/upload?name={name}.map", data)
+    every = {"rewards": list(world.rewards), "auto": True} | settings
+    studio.ask(f"api/project/{name}/infer", {"do": "settings", "settings": every})
+    lines = (studio.folder.parent / f"{name}.jsonl").read_bytes()
+    studio.ask(f"api/upload?name={name}.jsonl&project={name}", lines)
 
 
 def story(studio: Served) -> bool:
     """Walk one demonstration from where the studio says; returns whether it settles `o`."""
     world = whence.worlds.coffee((2, 1))
-    demos = whence.simulate(world.mdp, world.task, world.expert, episodes=8, length=40, seed=0)
-    for name, write in (("story.map", world.mdp.save), ("story.jsonl", demos.save)):
-        write(studio.folder.parent / name)
-    data = (studio.folder.parent / "story.map").read_bytes()
-    studio.ask("api/upload?name=story.map", data)
-    settings = {"least": 3, "most": 3, "rewards": [0, 1], "minutes": 9, "auto": True}
-    studio.ask("api/project/story/infer", {"do": "settings", "settings": settings})
-    lines = (studio.folder.parent / "story.jsonl").read_bytes()
-    studio.ask("api/upload?name=story.jsonl&project=story", lines)
+    given(studio, "story", world, {"least": 3, "most": 3, "minutes": 9}, 8)
     with page(f"http://{studio.host}/{studio.token}/#story") as opened:
         until(lambda: opened.inner_text("#stage").startswith("Inferred"))
         until(lambda: belief(studio)["questions"] is not None)
@@ -302,9 +334,9 @@ def paid(studio: Served, found: dict[str, Any]) -> dict[float, float]:
     return dict(run.posterior.pays("o"))
 
 
-def belief(studio: Served) -> dict[str, Any]:
-    """Return what the studio believes of the story."""
-    found: dict[str, Any] = studio.ask("api/project/story/belief")[1]["belief"]
+def belief(studio: Served, name: str = "story") -> dict[str, Any]:
+    """Return what the studio believes, of the story or of another project."""
+    found: dict[str, Any] = studio.ask(f"api/project/{name}/belief")[1]["belief"]
     return found
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import whence
 from support.draws import draws_of
-from whence import Demonstrations, Expert, LabeledMDP, RewardMachine
+from whence import Demonstrations, Episode, Expert, LabeledMDP, RewardMachine
 from whence.analysis import untested
 from whence.analysis.facts import percent
 from whence.analysis.granted import doubts_of_choice, granted
@@ -18,6 +18,7 @@ from whence.analysis.plans import Plans
 from whence.analysis.questions import open_questions
 from whence.analysis.rivals import gate, not_shown
 from whence.analysis.sample import PosteriorSample
+from whence.likelihood.ended import endings_shown
 
 COFFEE = whence.worlds.coffee()
 USUAL = whence.worlds.coffee(start=(2, 1))
@@ -150,17 +151,22 @@ def test_what_every_machine_says_is_not_said_to_be_learned() -> None:
     )
 
 
-def test_a_run_without_choices_is_doubted() -> None:
+def test_demonstrations_that_tell_nothing_are_doubted() -> None:
+    expert = Expert(10, 0.9)
     rows = [(0, 0, 1, 1.0), (1, 0, 0, 1.0), (1, 1, 1, 1.0)]
     mdp = LabeledMDP.from_triples(
         rows, states=2, actions=("go", "stay"), labels=[None, "a"], alphabet=("a",),
         initial=[(0, 1.0)], unavailable=[(0, 1)],
     )  # fmt: skip
+    wants = RewardMachine.from_arrows(["x -a/1-> x"], alphabet=("a",))
     forced = Demonstrations.from_episodes([whence.Episode([0, 1], [0])])
-    assert "nobody had a choice" in doubts_of_choice([(mdp, forced)])[0]
-    free = Demonstrations.from_episodes([whence.Episode([0, 1, 1], [0, 1])])
-    assert doubts_of_choice([(mdp, free)]) == ()
-    assert doubts_of_choice([(mdp, forced), (mdp, free)]) == ()
+    assert "nobody had a choice" in doubts_of_choice([(mdp, forced)], wants, expert)[0]
+    stays = Demonstrations.from_episodes([whence.Episode([0, 1, 1, 1, 1, 1, 1], [0, *[1] * 5])])
+    assert doubts_of_choice([(mdp, stays)], wants, expert) == ()
+    assert doubts_of_choice([(mdp, forced), (mdp, stays)], wants, expert) == ()
+    either = Demonstrations.from_episodes([whence.Episode([0, 1, 1, 0, 1, 0, 1], [0, 1, 0] * 2)])
+    (doubt,) = doubts_of_choice([(mdp, either)], wants, Expert(0.01, 0.9))
+    assert "better than chance" in doubt
 
 
 def test_nothing_below_one_half_is_stated_and_nothing_below_nine_tenths_is_sure() -> None:
@@ -285,3 +291,22 @@ def test_what_is_hardly_possible_is_no_rival() -> None:
         numbers, untold = not_shown(found.answer, pairs, USUAL.expert, 2)  # no room for a gate
         assert bool(numbers) is silent
         assert len(untold) == silent, "beginnings of a route are not said one by one"
+
+
+def test_endings_put_to_the_test_what_steps_do_not() -> None:
+    once = rat("a -light/1-> b")
+    other = rat("a -light/1-> b", "b -water/1-> c")
+    found = sample(MAZE, [once, other], [0.9, 0.1])
+    expert = Expert(alpha=5, discount=0.9)
+    assert MAZE.grid is not None
+    near, left = MAZE.grid.state(1, 0), MAZE.actions.index("left")
+    shown = Demonstrations.from_episodes([Episode([near, near - 1], [left], ended=True)] * 20)
+    pairs = [(MAZE, shown)]
+    beside = [endings_shown(pairs, found.alphabet)]
+    _, untold = not_shown(found.answer, pairs, expert, 2)
+    after = "whether after light it wants nothing more was hardly put to the test"
+    assert after in {each.fact.text for each in untold}
+    assert not_shown(found.answer, pairs, expert, 2, beside) == (frozenset(), ())
+    questions = open_questions(found, expert=expert)
+    assert [each.labels for each in questions] == [("light", "water")]
+    assert untested.indifferent(found, questions, pairs, expert, beside) == ()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +14,10 @@ import pytest
 import whence
 from runs import small
 from whence.ask import Enough, Manner, Person, Prompt, Question, converse, questions
+from whence.ask.prompting import told_way
 from whence.ask.ways import execution
 from whence.errors import ArgumentError
-from whence.model.asking import KINDS
+from whence.model.asking import KINDS, Execution
 
 TASK = whence.RewardMachine.from_arrows(["x -a-> y", "y -b/1-> x"], alphabet=("a", "b"))
 
@@ -125,6 +129,29 @@ def test_people_walk_a_demonstration_and_take_steps_back() -> None:
     assert len(run().answered(show, found, refresh=False).answers) == 1
 
 
+def _odd() -> whence.LabeledMDP:
+    """Return a corridor whose names are several words."""
+    steps = [(s, a, min(max(s + (-1, 1)[a], 0), 2), 1.0) for s in range(3) for a in (0, 1)]
+    names = ["goal, maybe", None, "rusty `key`"]
+    return whence.LabeledMDP.from_triples(
+        steps, states=3, actions=("go left", "go right"), labels=names, initial=[(1, 1.0)]
+    )
+
+
+def test_actions_of_several_words_are_typed_by_their_numbers() -> None:
+    asked: Any = SimpleNamespace(job=SimpleNamespace(pairs=[(_odd(), None)]), answers=())
+    show = Question("demonstration", "?", 0.1, 45.0, labels=((),), state=1, length=9)
+    found = typed("go", "3", "2 1", "done")(asked, show)
+    assert isinstance(found, whence.Episode)
+    assert found.states == (1, 2, 1)
+
+
+def test_ways_name_labels_so_that_they_can_be_told_from_the_sentence() -> None:
+    way = Execution(0, (1, 0, 1, 2), (0, 1, 1), (None, "goal, maybe", None, "rusty `key`"))
+    told = told_way(_odd(), way)
+    assert told == "from 1, `goal, maybe` at 0 after 1 step, `rusty 'key'` at 2 after 3 steps"
+
+
 def test_arguments_are_checked() -> None:
     for said, message in (
         ({"kinds": ("guess",)}, "kind is 'guess'"),
@@ -134,8 +161,12 @@ def test_arguments_are_checked() -> None:
     ):
         with pytest.raises(ArgumentError, match=message):
             questions(run(), **said)
-    with pytest.raises(ArgumentError, match="'annealing' gives no probabilities"):
+    with pytest.raises(ArgumentError, match="the method, annealing, gives no probabilities"):
         questions(small.infer("annealing"))
+    with pytest.raises(ArgumentError, match="go on first: whence resume RUN --steps"):
+        questions(replace(small.infer("tempering"), posterior=None))
+    with pytest.raises(ArgumentError, match="not all machines were scored"):
+        questions(replace(run(), posterior=None))
 
 
 def test_nothing_is_asked_where_nothing_is_open() -> None:

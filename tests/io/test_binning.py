@@ -147,6 +147,16 @@ def test_cuts_are_read(text: str, cut: tuple[object, ...]) -> None:
     assert tuple(binning.parse(text)) == cut
 
 
+def test_large_numbers_are_binned_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "far.csv"
+    path.write_text("episode,x,action\n1,-1e39,go\n1,-1e39,go\n", encoding="utf-8")
+    demos = Demonstrations.from_table(path, bins={"x": 3})
+    assert demos.state_names == ("x=-1e+39",)
+    path.write_text("episode,x,action\n1,-1e308,go\n1,1e308,go\n", encoding="utf-8")
+    with pytest.raises(DemonstrationsError, match=r"beyond 1e\+100; give a smaller number"):
+        Demonstrations.from_table(path, bins={"x": 3})
+
+
 @pytest.mark.parametrize("text", ["x", "x:0", "x:-3", "x:2.5", "x:2:5:1", "x:99999", ":", "x:nan"])
 def test_other_cuts_are_refused(text: str) -> None:
     with pytest.raises(ArgumentError, match="bins"):
@@ -207,3 +217,23 @@ def test_a_workbook_is_a_table(tmp_path: Path) -> None:
         (tmp_path / "bad.xlsx").write_bytes(spoilt)
         with pytest.raises(WhenceError, match="damaged"):
             Demonstrations.load(tmp_path / "bad.xlsx")
+
+
+def test_a_sheet_of_notes_and_a_title_are_no_table(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    rows = [("episode", "state", "action"), (1, "here", "go"), (1, "there", None)]
+    plain, book = openpyxl.Workbook(), openpyxl.Workbook()
+    book.active["A1"] = "who made this"
+    sheet = book.create_sheet("data")
+    sheet["A1"] = "Experiment 3"
+    sheet.merge_cells("A1:C1")
+    for row in rows:
+        plain.active.append(row)
+        sheet.append(row)
+    plain.save(tmp_path / "plain.xlsx")
+    book.save(tmp_path / "book.xlsx")
+    with pytest.warns(
+        whence.WhenceWarning, match="first sheet, 'Sheet', holds no table; 'data' is"
+    ):
+        found = Demonstrations.load(tmp_path / "book.xlsx")
+    assert found == Demonstrations.load(tmp_path / "plain.xlsx")

@@ -131,6 +131,17 @@ def test_rates_of_wrong_endings_are_found() -> None:
     assert plain.ending_rates(TASK) is None
 
 
+def test_the_task_is_found_although_one_ending_in_fifty_is_wrong() -> None:
+    demos = _ended_runs(0.02)
+    run = whence.infer(LINE, demos, states=2, endings="task", steps=200, seed=3)
+    assert run.best.same_in(TASK, LINE)
+    assert "after that nothing more" in run.answer
+    rates = Posterior(LINE, demos, expert=run.expert, endings="task").ending_rates(run.best)
+    assert rates is not None
+    assert 0.005 < rates.ended < 0.02, "Beta(1, 999) weighs against 2%"
+    assert 0.001 < rates.went_on < 0.02
+
+
 def test_that_episodes_end_tells_that_nothing_more_is_paid() -> None:
     demos = _ended_runs()
     again = RewardMachine.from_arrows(["none -k-> key", "key -g/1-> key"], alphabet=("k", "g"))

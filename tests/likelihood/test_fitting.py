@@ -12,6 +12,7 @@ import whence
 from support.problems import masked, random_machine, random_world
 from whence import Expert, Posterior
 from whence._arrays import Floats, Ints
+from whence.likelihood import integrating
 from whence.likelihood.fitting import Fitter
 from whence.likelihood.integrating import Integrated
 from whence.likelihood.reference import optimal_q
@@ -165,3 +166,23 @@ def test_priors_are_densities() -> None:
         running = np.cumsum(np.exp(prior.log_density(a) - prior.log_normaliser)) * (a[1] - a[0])
         apart = np.abs(np.interp(drawn, a, running) - np.arange(20_000) / 20_000).max()
         assert apart < 0.015
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_integrals_are_as_exact_as_probabilities_to_a_millionth_need(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    posterior, tables = _problem(seed, successors=1, episodes=4)
+    more = [random_machine(rng, posterior.alphabet, 2) for _ in range(40)]
+    tables = (
+        np.concatenate([tables[0], np.stack([each.transitions for each in more])]),
+        np.concatenate([tables[1], np.stack([2.0 * (each.rewards > 0.6) for each in more])]),
+    )
+    marginal = Integrated([posterior], *PRIORS)
+    found = marginal.log_likelihood(*tables, tolerance=1e-6)
+    monkeypatch.setattr(integrating, "LITTLE", 0.0)
+    monkeypatch.setattr(integrating, "FINE", (0.1,))
+    assert np.abs(marginal.log_likelihood(*tables, tolerance=1e-6) - found).max() < 1e-6
+    monkeypatch.setattr(integrating, "FINE", (0.04,))
+    assert np.abs(marginal.log_likelihood(*tables, tolerance=1e-6) - found).max() < 1e-6

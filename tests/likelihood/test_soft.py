@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,10 +21,10 @@ from whence.likelihood import reference
 from whence.likelihood.episodes import log_likelihood_by_episode
 from whence.likelihood.evidence import compile_evidence
 from whence.likelihood.soft import SoftEngine, compiled_soft_q, compiled_soft_qs
-from whence.likelihood.soft_planning import log_sum, soft_q
+from whence.likelihood.soft_planning import log_sum, paid_nats, soft_q
 from whence.likelihood.values import expert_q
 from whence.model.expert import KINDS
-from whence.model.product import product
+from whence.model.product import Product, product
 from whence.planning.policies import expert_policy
 
 ONCE = RewardMachine(("a",), [[1], [1]], [[1.0], [0.0]])
@@ -145,6 +146,22 @@ def _check(problem: Problem) -> None:
 def test_log_likelihoods_keep_the_promised_tolerance(kind: str) -> None:
     for problem in problems(kind, 0, 20):
         _check(problem)
+
+
+def test_rounding_that_goes_around_in_a_circle_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, usual, calls = problems("deterministic", 1004, 9)[8], Product.discounted, []
+
+    def counted(self: Product, *given: Any) -> Floats:
+        calls.append(given)
+        assert len(calls) < 5_000
+        return usual(self, *given)
+
+    monkeypatch.setattr(Product, "discounted", counted)
+    both = product(problem.mdp, problem.machine)
+    found = soft_q(both, 50.0, 0.99)
+    assert log_sum(found) == pytest.approx(
+        log_sum(usual(both, log_sum(found), 0.99, paid_nats(both, 50.0))), rel=1e-13
+    )
 
 
 def test_a_large_world_is_solved_tile_by_tile() -> None:

@@ -258,7 +258,7 @@ def test_why_there_is_no_comparison_is_said() -> None:
 def test_a_method_without_probabilities_says_so() -> None:
     root = page(studies.annealed())
     assert "no probabilities" in section(root, "answer").text
-    assert "gives no weights" in section(root, "alternatives").text
+    assert "annealing, gives no probabilities" in section(root, "alternatives").text
 
 
 def test_the_model_is_checked_on_the_episodes_set_aside() -> None:

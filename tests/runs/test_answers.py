@@ -14,7 +14,7 @@ import pytest
 import whence
 from runs import small
 from whence import Posterior
-from whence.ask import Answer, Question
+from whence.ask import Answer, Manner, Person, Question, converse
 from whence.errors import ArgumentError, DemonstrationsError, FileError, FormatError
 from whence.likelihood.answers import AnswerTerm
 from whence.runs import inference, lock, reweighing
@@ -167,6 +167,33 @@ def test_chains_that_start_from_the_sample_draw_what_all_machines_weigh() -> Non
     assert abs(before[1.0] - fresh.posterior.pays("b")[1.0]) > 0.1  # the answer tells
 
 
+def test_answers_bring_in_a_route_that_no_draw_had() -> None:
+    task = whence.RewardMachine.from_arrows(["x -a-> y", "y -b/1-> x"], alphabet=("a", "b"))
+    told = "first `a`, then `b`, over and over"
+    run = _without(_drawn(), told)
+    assert run.posterior is not None
+    assert told not in [route.text for route in run.posterior.routes]
+    manner = Manner(kinds=("sequence",), about="route", bound=0.0, most=12)
+    after = converse(run, Person(task), manner)
+    assert after.posterior is not None
+    assert after.job.init is not None  # the chains were asked for new draws
+    assert after.posterior.routes[0].text == told
+    assert after.posterior.routes[0].probability > 0.5
+
+
+def _without(run: whence.Run, told: str) -> whence.Run:
+    """Return a run in which each draw of a route is exchanged for another draw."""
+    sample, draws = reweighing.sample_of(run), reweighing.drawn_of(run)
+    texts = np.array([route.text for route in sample.routes])
+    has = texts[sample.plan_routes[sample.plans.draw]] == told
+    assert 0 < has.sum() < len(has)
+    rows = np.where(has, np.resize(np.flatnonzero(~has), len(has)), np.arange(len(has)))
+    columns = ("transitions", "rewards", "log_likelihood", "log_prior")
+    other = replace(draws, **{name: getattr(draws, name)[rows] for name in columns})
+    fresh = whence.PosteriorSample.from_draws(list(run.job.pairs), other, sample.alphabet)
+    return replace(run, draws=other, posterior=fresh)
+
+
 def test_a_sample_is_worn_where_answers_have_made_it_uneven(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -209,7 +236,7 @@ def test_answers_that_do_not_fit_are_refused(question: Any, answer: Any, message
 def test_an_impossible_episode_and_a_method_without_a_sample_are_refused() -> None:
     with pytest.raises(DemonstrationsError, match="the answer, episode 0"):
         _exact().answered(SHOW, {"states": [2, 0], "actions": [1]})
-    with pytest.raises(ArgumentError, match="'annealing' gives no probabilities"):
+    with pytest.raises(ArgumentError, match="annealing, gives no probabilities"):
         small.infer("annealing").answered(SEQUENCE, 1.0)
 
 

@@ -267,6 +267,20 @@ def test_a_run_that_is_read_again_has_the_same_groups_without_a_search(
     assert again.subjects == run.groups.subjects
 
 
+def test_doubts_and_notes_are_those_of_each_group(
+    run: whence.Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told(posterior: Posterior, *_: Any) -> list[str]:
+        return [f"{posterior.n_steps} steps"]
+
+    for name in ("doubts_of_discount", "notes_of_levels", "notes_of_greed"):
+        monkeypatch.setattr(f"whence.runs.outcome.{name}", told)
+    again = whence.load(folder)
+    for said in (again.doubts, again.notes):
+        assert {"s0, s2: 240 steps", "s1, s3: 240 steps"} <= set(said)
+    assert "480 steps" not in {*again.doubts, *again.notes}
+
+
 def _broken(event: Event) -> None:
     if event.step >= 20:
         raise KeyboardInterrupt
@@ -328,8 +342,10 @@ def test_subjects_that_share_an_expert_have_one_alpha() -> None:
     assert run.groups is not None
     assert run.groups.probability[2] > 0.9
     assert [each.group for each in run.groups.subjects] == [0, 1, 0]
-    first = run.groups.subjects[0].alpha
+    first, other = (run.groups.subjects[s].alpha for s in (0, 1))
     assert first.low < 8 < first.high
+    assert list(first) == pytest.approx(list(other), rel=0.01)  # what both groups show of it
+    assert any("may seem to want something else" in note for note in run.notes)
 
 
 def test_who_acted_must_be_known() -> None:
@@ -340,9 +356,17 @@ def test_who_acted_must_be_known() -> None:
         whence.infer(small.world(), demos, states=2, experts="each")
     with pytest.raises(ArgumentError, match=r"tasks is \(2, 9\); give how many groups"):
         whence.infer(small.world(), demos, states=2, tasks=(2, 9))
-    named = watched([0], [8.0])
+    named = watched([0, 1], [8.0, 8.0])
+    with pytest.raises(ArgumentError, match=r"asks for 3 groups.* name 2 who acted; ask for 2"):
+        whence.infer(small.world(), named, states=2, tasks=3)
     with pytest.raises(ArgumentError, match="leave out endings"):
         whence.infer(small.world(), named, states=2, tasks=2, endings="task")
+    with pytest.raises(ArgumentError, match="this is 2; leave out temperature"):
+        whence.infer(small.world(), named, states=2, tasks=2, temperature=2.0)
+    with pytest.raises(ArgumentError, match=r"temperature 1, .*; infer by tempering"):
+        whence.infer(
+            small.world(), named, states=2, tasks=2, method="annealing", expert=Expert(8.0, 0.9)
+        )
     with pytest.raises(ArgumentError, match="one kind of expert at a time; infer with"):
         whence.infer(small.world(), named, states=2, tasks=2, expert_kind="infer")
 

@@ -136,6 +136,9 @@ def test_inference_and_answers_change_the_facts(studio: Served, context: Any) ->
     person.sees("#routes", "b, over and over")
     first = person.page.inner_text("#routes")
     assert person.page.locator("#machine .lit").count() == 1
+    still_open = person.page.text_content("#open")  # where to walk is what the question says
+    assert "What does" in still_open
+    assert "demonstration" not in still_open
     assert person.page.evaluate("document.querySelector('.ways').getAttribute('d').length") > 20
 
     reply = person.page.locator(".reply")

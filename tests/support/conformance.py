@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -79,14 +79,18 @@ class Problem:
         demos: in it.
         machine: to be scored.
         expert: who demonstrates.
-        exact: what the readable engine says.
     """
 
     mdp: LabeledMDP
     demos: Demonstrations
     machine: RewardMachine
     expert: Expert
-    exact: float
+
+    @cached_property
+    def exact(self) -> float:
+        """What the readable engine says; found when it is first asked for."""
+        tables = self.machine.transitions, self.machine.rewards
+        return reference.log_likelihood(self.mdp, self.demos, *tables, self.expert)
 
 
 @lru_cache(maxsize=4)
@@ -109,10 +113,7 @@ def _problem(rng: np.random.Generator, kind: str) -> Problem:
     expert = Expert(alpha, float(rng.choice(discounts[:few])), float(rng.choice([0, 0, 0.1, 0.5])))
     demos = walks(rng, mdp)
     machine = random_machine(rng, mdp.alphabet, int(rng.integers(1, 7)))
-    tables = machine.transitions, machine.rewards
-    return Problem(
-        mdp, demos, machine, expert, reference.log_likelihood(mdp, demos, *tables, expert)
-    )
+    return Problem(mdp, demos, machine, expert)
 
 
 def endless_problem(seed: int) -> Problem:
@@ -123,10 +124,7 @@ def endless_problem(seed: int) -> Problem:
     rng.choice(4)
     machine = random_machine(rng, mdp.alphabet, int(rng.integers(1, 7)))
     expert = Expert(np.inf, 0.9999, float(rng.choice([0, 0.1, 0.5])))
-    tables = machine.transitions, machine.rewards
-    return Problem(
-        mdp, demos, machine, expert, reference.log_likelihood(mdp, demos, *tables, expert)
-    )
+    return Problem(mdp, demos, machine, expert)
 
 
 def _any_world(rng: np.random.Generator) -> LabeledMDP:

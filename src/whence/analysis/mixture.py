@@ -28,6 +28,9 @@ LEAST, SMALLEST = -1e300, 1e-300  # stand for what is impossible
 FAR = 1e6  # nats that nothing is worth
 LEAST_TUPLE = 30.0  # nats below the best that machines may be, in the best context
 LEAST_CONTEXT = 9.0  # nats below the best that a context may be
+EXCHANGES = 4  # times that each group's machine is chosen anew beside the others
+ROUNDS = 8  # of looking for the best context and combinations of machines
+FEW = 12  # combinations by which contexts are compared
 TOP = 400  # contexts and machines that stand for all of them, where groups are told
 
 
@@ -66,20 +69,17 @@ def parted(
         groups: K.
         most: how many combinations of machines are summed over, those that help most.
     """
-    kept = _contexts(scores, log_context)
     subjects = scores.shape[1]
     listed = helpful(scores, log_context, log_prior, groups, most)
     tuples, ways = _tuples(len(listed), groups)
-    weights = np.full((len(kept), len(tuples)), -np.inf)
     prior = log_prior[listed][tuples].sum(axis=1) + ways - _log_ways(subjects, groups)
-    near = np.arange(len(tuples))
+    tuples = listed[tuples]
+    kept, near = _mattering(scores, log_context, tuples, prior)
+    weights = np.full((len(kept), len(tuples)), -np.inf)
     for row, c in enumerate(kept.tolist()):
-        own = scores[c][:, listed][:, tuples[near]]
-        weights[row, near] = log_context[c] + prior[near] + filled(own)
-        if not row:
-            near = np.flatnonzero(weights[0] >= weights[0].max() - LEAST_TUPLE)
+        weights[row, near] = log_context[c] + prior[near] + filled(scores[c][:, tuples[near]])
     total = float(np.logaddexp.reduce(weights, axis=None))
-    return _told(scores, kept, listed[tuples], weights - total, total)
+    return _told(scores, kept, tuples, weights - total, total)
 
 
 def filled(scores: Floats) -> Floats:
@@ -119,23 +119,64 @@ def helpful(
         most = min(most - 1, int(most * 0.9))
     if most >= size:
         return np.arange(size)
-    base, chosen = np.maximum(own, np.median(own) - FAR).min(axis=1), []
-    for _ in range(groups):
-        gain = log_prior + np.maximum(own - base[:, None], 0.0).sum(axis=0)
-        order = np.argsort(-gain, kind="stable")
-        chosen.append(order)
-        base = np.maximum(base, own[:, order[0]])
     ranks = np.full(size, size)
-    for order in chosen:
+    ranks[(own + log_prior).argmax(axis=1)] = 0
+    for order in _orders(own, log_prior, groups):
         ranks[order] = np.minimum(ranks[order], np.arange(size))
     return np.sort(np.argsort(ranks, kind="stable")[:most])
 
 
-def _contexts(scores: Floats, log_context: Floats) -> Ints:
-    """Return the contexts that can matter, whatever the machines, the best one first."""
-    bound = scores.max(axis=2).sum(axis=1) + log_context
-    order = np.argsort(-bound, kind="stable")
-    return np.asarray(order[bound[order] >= bound.max() - LEAST_CONTEXT])
+def _orders(own: Floats, log_prior: Floats, groups: int) -> list[Ints]:
+    """Return for each group its machines, the most helpful first beside the best of the others.
+
+    One group after the other gets the machine that helps most. A machine that explains two kinds
+    of subjects half well comes first so, and in its way later: each is then chosen anew beside
+    the others, a few times over.
+
+    Args:
+        own: float64[S, J], of each subject under each machine.
+        log_prior: float64[J].
+        groups: K.
+    """
+    floor = np.maximum(own, np.median(own) - FAR).min(axis=1)
+    chosen: list[Ints] = []
+    for turn in range(groups * (1 + EXCHANGES)):
+        if turn >= groups:
+            chosen = chosen[1:]
+        others = [int(order[0]) for order in chosen]
+        base = np.maximum(floor, own[:, others].max(axis=1)) if others else floor
+        gain = log_prior + np.maximum(own - base[:, None], 0.0).sum(axis=0)
+        chosen.append(np.argsort(-gain, kind="stable"))
+    return chosen
+
+
+def _mattering(
+    scores: Floats, log_context: Floats, tuples: Ints, prior: Floats
+) -> tuple[Ints, Ints]:
+    """Return contexts that can matter, and combinations of machines that can, as places.
+
+    From the context that explains most if each subject has the machine that suits it, to that of
+    the best combinations there, and so on.
+
+    Args:
+        scores: float64[X, S, J].
+        log_context: float64[X].
+        tuples: int64[N, K], machines.
+        prior: float64[N], the log of how likely each combination is.
+    """
+    best = int(np.argmax(scores.max(axis=2).sum(axis=1) + log_context))
+    for _ in range(ROUNDS):
+        weight = prior + filled(scores[best][:, tuples])
+        some = np.argsort(-weight, kind="stable")[:FEW]
+        own = scores[:, :, tuples[some]].transpose(1, 0, 2, 3)
+        flat = own.reshape(len(own), -1, own.shape[3])
+        found = filled(flat).reshape(len(scores), -1) + prior[some] + log_context[:, None]
+        highest = found.max(axis=1)
+        last, best = best, int(np.argmax(highest))
+        if last == best:
+            break
+    near = np.flatnonzero(weight >= weight.max() - LEAST_TUPLE)
+    return np.flatnonzero(highest >= highest.max() - LEAST_CONTEXT), near
 
 
 def _tuples(machines: int, groups: int) -> tuple[Ints, Floats]:
@@ -168,11 +209,23 @@ def _told(scores: Floats, kept: Ints, tuples: Ints, weights: Floats, total: floa
     np.fill_diagonal(together, 1.0)
     best = tuples[columns[0]]
     belongs = _belonging(scores[kept[rows[0]]][:, best])
-    group = belongs.argmax(axis=1)
+    group = _filling(belongs)
     order = list(dict.fromkeys(group.tolist()))
     order += [k for k in range(len(best)) if k not in order]
     renamed = np.argsort(np.array(order))
-    return Parted(total, renamed[group], belongs.max(axis=1), together, best[order])
+    share = belongs[np.arange(subjects), group]
+    return Parted(total, renamed[group], share, together, best[order])
+
+
+def _filling(belongs: Floats) -> Ints:
+    """Return int64[S], the likeliest group of each subject, with none left empty."""
+    group = belongs.argmax(axis=1)
+    here = np.arange(len(group))
+    for empty in sorted(set(range(belongs.shape[1])) - set(group.tolist())):
+        free = np.bincount(group, minlength=belongs.shape[1])[group] > 1
+        loss = np.where(free, belongs[here, group] - belongs[:, empty], np.inf)
+        group[int(np.argmin(loss))] = empty
+    return np.asarray(group)
 
 
 def _belonging(scores: Floats) -> Floats:

@@ -6,6 +6,7 @@ that it denies was not learned from the demonstrations, however probable it is.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -16,10 +17,9 @@ from whence.analysis.claims import Stated
 from whence.analysis.facts import Answer, Fact
 from whence.analysis.plans import Plans
 from whence.analysis.routes import Course
-from whence.analysis.untested import MOST_STEPS, NEVER, Pairs, same
+from whence.analysis.untested import MOST_STEPS, NEVER, Pairs, same, shown_by
 from whence.analysis.wording import phrase, shown
-from whence.likelihood.answers import AnswerTerm
-from whence.likelihood.steps import steps
+from whence.likelihood.ended import BesideSteps
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
 
@@ -56,7 +56,7 @@ class _Rival(NamedTuple):
 
 
 def not_shown(
-    answer: Answer, pairs: Pairs, expert: Expert, most: int, told: AnswerTerm | None = None
+    answer: Answer, pairs: Pairs, expert: Expert, most: int, beside: Sequence[BesideSteps] = ()
 ) -> tuple[frozenset[int], tuple[Untold, ...]]:
     """Return which statements rest on the prior alone, by number, and say so.
 
@@ -70,15 +70,15 @@ def not_shown(
         pairs: each world with its demonstrations.
         expert: who demonstrates.
         most: states that a machine may have.
-        told: answers to questions, which speak for statements as demonstrations do.
+        beside: endings, and answers to questions, which speak for statements as steps do.
     """
     if sum(demos.n_steps for _, demos in pairs) > MOST_STEPS:
         return frozenset(), ()
     plans = answer.weighed.plans
-    asked = _Asked(plans, pairs, expert, told)
+    asked = _Asked(plans, pairs, expert, beside)
     likely = answer.weighed.weight >= FAINT
     gated = _gated(answer, most)
-    extra = None if gated is None else _Asked(gated, pairs, expert, told)
+    extra = None if gated is None else _Asked(gated, pairs, expert, beside)
     found: set[int] = set()
     facts: dict[str, Untold] = {}
     for number, each in enumerate(answer.every):
@@ -96,26 +96,22 @@ def not_shown(
 
 
 class _Asked:
-    """Plans, and how likely each makes every demonstrated step, and the answers."""
+    """Plans, and how likely each makes every demonstrated step, the endings and the answers."""
 
     def __init__(
-        self, plans: Plans, pairs: Pairs, expert: Expert, told: AnswerTerm | None
+        self, plans: Plans, pairs: Pairs, expert: Expert, beside: Sequence[BesideSteps]
     ) -> None:
         self.plans = plans
-        self._answers = told if told is not None and told.answers else None
+        self._beside = beside
         self._pairs, self._expert = pairs, expert
         self._known: dict[int, Floats] = {}
 
     def likely(self, at: int) -> Floats:
-        """Return float64[T], of each step under a plan; that of all answers comes last."""
+        """Return float64[T + B], of each step under a plan, and of what is beside steps."""
         if at not in self._known:
             who = replace(self._expert, discount=self.plans.discounts[at])
             machine = self.plans.machines[at]
-            found = steps(self._pairs, machine, who).log_likelihood
-            if self._answers is not None:
-                spoken = self._answers(machine.transitions[None], machine.rewards[None])
-                found = np.concatenate([found, spoken])
-            self._known[at] = found
+            self._known[at] = shown_by(self._pairs, machine, who, self._beside)
         return self._known[at]
 
     def rival(self, stated: Stated, own: Floats, likely: Bools | None = None) -> _Rival | None:

@@ -10,7 +10,7 @@ Discounts are shared.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -18,16 +18,22 @@ import numpy as np
 
 from whence._arrays import Floats, Ints
 from whence.analysis.mixture import LEAST_CONTEXT, MOST_TUPLES, Parted, parted
+from whence.likelihood.boxes import log_widths, merged
 from whence.likelihood.subjects import (
     LOGITS,
     Alpha,
     Lapse,
     Pairs,
+    Pooled,
     Profile,
+    Shown,
+    SoftShown,
     bounds_of,
     log_alphas,
     log_lapses,
+    nodes_of,
     profile,
+    shares_of,
     shown,
 )
 from whence.model.expert import BOLTZMANN, SOFT
@@ -43,6 +49,9 @@ STRENGTHS = (0.25, 1.0, 4.0, 16.0)  # of the lapses' distribution, beside that o
 MEANS = 10  # of lapses, by their logits
 ROUNDS = 3  # of looking closer where centres and means can matter
 FAR = 9.0  # nats of density below the largest at which centres end
+COMMON = ((8, 6), (12, 10), (24, 22))  # nodes of an expert that all share, as of one subject's own
+COMMON_FAR = 12.0  # nats of density below the largest at which they end
+MOST_SCORES = 2**26  # of contexts, subjects and machines; of more contexts the likeliest are kept
 TOLD = 9.0  # nats below the likeliest up to which machines count, where experts are told
 
 
@@ -89,10 +98,17 @@ class Weights:
         """Divide the subjects into groups, summing over so many combinations of machines."""
         return parted(self.scores, self.log_context, self.log_prior, groups, most)
 
-    def of_group(self, members: Ints) -> Floats:
-        """Return float64[X, J], the log weight of contexts and machines for some subjects."""
-        sums = self.scores[:, members].sum(axis=1)
-        return np.asarray(sums + self.log_context[:, None] + self.log_prior)
+    def of_group(self, members: Ints, others: Sequence[Ints] = ()) -> Floats:
+        """Return float64[X, J], the log weight of contexts and machines for some subjects.
+
+        Other groups, whatever their machines, tell what all subjects have in common, too.
+        """
+        rest = sum(np.logaddexp.reduce(self._explained(each), axis=1) for each in others)
+        return np.asarray(self._explained(members) + (self.log_context + rest)[:, None])
+
+    def _explained(self, members: Ints) -> Floats:
+        """Return float64[X, J], of some subjects and the prior of the machines."""
+        return np.asarray(self.scores[:, members].sum(axis=1) + self.log_prior)
 
 
 def weighed(
@@ -127,18 +143,21 @@ def weighed(
     profiles = [[] for _ in discounts] if before is None else [[*row] for row in before.profiles]
     for row, discount in zip(profiles, discounts, strict=True):
         for machine in machines[known:]:
-            seen = shown(worlds, machine, discount, subject, count, soft)
-            row.append([profile(each, alpha, lapse) for each in seen])
-    if experts == BY_SUBJECT or not isinstance(alpha, AlphaPrior):
+            each_one = shown(worlds, machine, discount, subject, count, soft)
+            row.append([profile(each, alpha, lapse) for each in each_one])
+    if experts == BY_SUBJECT:
         return _by_subject(tuple(machines), log_prior, profiles, alpha, lapse)
-    contexts = _common(profiles, alpha, lapse)
+
+    def seen(number: int, machine: int) -> Sequence[Shown | SoftShown]:
+        return shown(worlds, machines[machine], discounts[number], subject, count, soft)
+
+    contexts = _common(profiles, log_prior, alpha, lapse, seen)
     scores = np.zeros((len(contexts), count, len(machines)))
     for x, own in _by_discount(contexts):
         alphas, alpha_at = np.unique([contexts[i].alpha for i in own], return_inverse=True)
         lapses, lapse_at = np.unique([contexts[i].lapse for i in own], return_inverse=True)
-        for j, machine in enumerate(machines):
-            seen = shown(worlds, machine, discounts[x], subject, count, soft)
-            for s, each in enumerate(seen):
+        for j in range(len(machines)):
+            for s, each in enumerate(seen(x, j)):
                 table = each.log_likelihood(alphas, lapses)
                 scores[own, s, j] = table[alpha_at, lapse_at]
     return Weights(tuple(machines), contexts, scores, log_prior, profiles)
@@ -233,72 +252,76 @@ def _means(lapse: Lapse, span: tuple[float, float]) -> tuple[Sequence[Lapse], Fl
 
 
 def _common(
-    profiles: list[list[list[Profile]]], alpha: AlphaPrior, lapse: Lapse
+    profiles: list[list[list[Profile]]],
+    log_prior: Floats,
+    alpha: Alpha,
+    lapse: Lapse,
+    seen: Callable[[int, int], Sequence[Shown | SoftShown]],
 ) -> tuple[Context, ...]:
-    """Return contexts: one alpha and lapse for all subjects, where they can matter at all."""
-    best = [own for row in profiles for own in _best_of_each(row, alpha, lapse)]
-    means = [_moments(each.log_alpha, each.by_alpha(lapse)) for each in best]
-    low, high = _range(means)
-    nodes = np.linspace(max(low, alpha.bounds[0]), min(high, alpha.bounds[1]), 48)
-    width = math.log(nodes[1] - nodes[0])
-    shares, by_share = _lapses([_moments(_logit(p.lapse), p.by_lapse(alpha)) for p in best], lapse)
-    of_alpha = alpha.log_density(nodes) - alpha.log_normaliser + width
+    """Return contexts: one alpha and lapse for all subjects, where they can matter at all.
+
+    They matter near what fits if each subject has the machine that suits it best, and near what
+    fits if all have the machine that suits all best.
+    """
+    found = []
+    for number, row in enumerate(profiles):
+        totals = _totals(row, alpha, lapse)
+        common = np.full(len(totals[0]), np.argmax(totals.sum(axis=1) + log_prior))
+        suits = totals.argmax(axis=0), common
+        each = {j: seen(number, j) for j in np.unique(suits).tolist()}
+        pools = [Pooled([each[j][s] for s, j in enumerate(which.tolist())]) for which in suits]
+        found.append(_grid(pools, alpha, lapse))
+    highest = np.max([values.max(axis=(1, 2)) for *_, values in found], axis=0)[:, None, None]
+    below = [(highest - values).min(axis=0) for *_, values in found]
+    every = np.sort(np.concatenate([each.reshape(-1) for each in below]))
+    most = max(MOST_SCORES // (len(profiles[0]) * len(profiles[0][0])), 1)
+    far = min(COMMON_FAR, float(every[min(most, len(every)) - 1]))
     return tuple(
         Context(
-            number, float(np.exp(node)), float(share), float(log + more - math.log(len(profiles)))
+            number, float(np.exp(nodes[x])), float(shares[y]),
+            float(weight[x, y]) - math.log(len(profiles)),
         )
-        for number in range(len(profiles))
-        for node, log in zip(nodes, of_alpha, strict=True)
-        for share, more in zip(shares, by_share, strict=True)
-    )
+        for number, (nodes, shares, weight, _) in enumerate(found)
+        for x, y in np.argwhere(below[number] <= far).tolist()
+    )  # fmt: skip
+
+
+def _grid(
+    pools: Sequence[Pooled], alpha: Alpha, lapse: Lapse
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return nodes of log alpha and of lapse, float64[I] and float64[L], with their log prior.
+
+    The log prior, float64[I, L], has the width in it that a node stands for. Last comes what each
+    pool of subjects says of them, float64[pools, I, L], with the prior's density.
+    """
+    parts = [nodes_of(pool, alpha, lapse, COMMON) for pool in pools]
+    nodes, places = (np.unique(merged([part[at] for part in parts])) for at in (0, 1))
+    shares = shares_of(lapse, places)
+    density = log_alphas([alpha], nodes).T + log_lapses([lapse], shares)
+    weight = density + log_widths(nodes)[:, None] + log_widths(places)
+    values = [pool.log_likelihood(np.exp(nodes), shares) + density for pool in pools]
+    return nodes, shares, weight, np.array(values)
 
 
 def _best_of_each(row: list[list[Profile]], alpha: Alpha, lapse: Lapse) -> list[Profile]:
     """Return each subject's profile under the machine that suits it best."""
-    totals = np.array([[p.log_integrals([alpha], [lapse])[0, 0] for p in each] for each in row])
-    return [row[j][s] for s, j in enumerate(totals.argmax(axis=0).tolist())]
+    best = _totals(row, alpha, lapse).argmax(axis=0)
+    return [row[j][s] for s, j in enumerate(best.tolist())]
 
 
-def _range(means: list[tuple[float, float]]) -> tuple[float, float]:
-    """Return where a number lies that all share, from what each says of it alone."""
-    middles, errors = np.array(means).T
-    weight = 1 / np.maximum(errors, 1e-6) ** 2
-    middle, error = float(weight @ middles / weight.sum()), float(weight.sum() ** -0.5)
-    apart = float(np.abs(middles - middle).max()) / 2
-    return middle - 6 * error - apart, middle + 6 * error + apart
+def _totals(row: list[list[Profile]], alpha: Alpha, lapse: Lapse) -> Floats:
+    """Return float64[J, S], how well machines suit subjects, each with an expert of its own."""
+    return np.array([[p.log_integrals([alpha], [lapse])[0, 0] for p in each] for each in row])
 
 
-def _lapses(means: list[tuple[float, float]], lapse: Lapse) -> tuple[Floats, Floats]:
-    """Return lapses that all subjects may share, and the log prior of each, times its width."""
-    if not isinstance(lapse, LapsePrior):
-        return np.array([lapse]), np.zeros(1)
-    low, high = _range(means)
-    logits = np.linspace(low, high, 16)
-    shares = 1 / (1 + np.exp(-logits))
-    density = lapse.log_density(shares) - lapse.log_normaliser
-    width = math.log(logits[1] - logits[0])
-    return shares, density + np.log(shares) + np.log1p(-shares) + width
-
-
-def _logit(share: Floats) -> Floats:
-    inside = np.clip(share, 1e-9, 1 - 1e-9)
-    return np.asarray(np.log(inside) - np.log1p(-inside))
-
-
-def _moments(values: Floats, log_weight: Floats) -> tuple[float, float]:
-    """Return the mean and the deviation of weighted values."""
-    weight = np.exp(log_weight - log_weight.max())
-    weight /= weight.sum()
-    mean = float(weight @ values)
-    return mean, math.sqrt(max(float(weight @ (values - mean) ** 2), 1e-12))
-
-
-def expert_of(found: Weights, members: Ints, subject: int) -> tuple[Summary, Summary]:
+def expert_of(
+    found: Weights, members: Ints, subject: int, others: Sequence[Ints] = ()
+) -> tuple[Summary, Summary]:
     """Return what is known of a subject's alpha and lapse, by the machines of its group.
 
-    Means of alpha are geometric.
+    Means of alpha are geometric. `others` are the members of the other groups.
     """
-    weight = found.of_group(members)
+    weight = found.of_group(members, others)
     near = np.argwhere(weight >= weight.max() - TOLD)
     shapes = {}
     parts: list[tuple[Floats, Floats, Floats, Floats]] = []
@@ -323,9 +346,9 @@ def expert_of(found: Weights, members: Ints, subject: int) -> tuple[Summary, Sum
 
 def _summary(parts: Sequence[tuple[Floats, ...]]) -> Summary:
     """Return the mean and the 95% interval of weighted values, between nodes linearly."""
-    values, weight = (np.concatenate(each) for each in zip(*parts, strict=True))
-    order = np.argsort(values, kind="stable")
-    values, weight = values[order], weight[order] / weight.sum()
+    every, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
+    values, which = np.unique(every, return_inverse=True)
+    weight = np.bincount(which, weights=weights) / weights.sum()
     middle = np.cumsum(weight) - weight / 2
     low, high = np.interp((0.025, 0.975), middle, values).tolist()
     return Summary(float(weight @ values), low, high)

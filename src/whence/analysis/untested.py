@@ -14,6 +14,7 @@ from whence.analysis.questions import OpenQuestion
 from whence.analysis.routes import longest
 from whence.analysis.sample import PosteriorSample
 from whence.analysis.wording import in_turn, listed, shown
+from whence.likelihood.ended import BesideSteps
 from whence.likelihood.steps import steps
 from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
@@ -30,12 +31,16 @@ Pairs = Sequence[tuple[LabeledMDP, Demonstrations]]
 
 
 def indifferent(
-    sample: PosteriorSample, questions: Sequence[OpenQuestion], pairs: Pairs, expert: Expert
+    sample: PosteriorSample,
+    questions: Sequence[OpenQuestion],
+    pairs: Pairs,
+    expert: Expert,
+    beside: Sequence[BesideSteps] = (),
 ) -> tuple[Fact, ...]:
     """Return which open questions the demonstrations never put to the test.
 
     These are the ones whose two likeliest answers, as the heaviest machines of each give them,
-    make no demonstrated step more or less probable.
+    make no demonstrated step more or less probable, nor what is beside steps: endings, answers.
     """
     if sum(demos.n_steps for _, demos in pairs) > MOST_STEPS:
         return ()
@@ -45,12 +50,21 @@ def indifferent(
     for each in questions:
         for at in each.between:
             if at not in known:
-                known[at] = steps(pairs, sample.machines[at], expert).log_likelihood
+                known[at] = shown_by(pairs, sample.machines[at], expert, beside)
         if same(*(known[at] for at in each.between)):
             word = in_turn([names[label] for label in each.labels])
             text = f"what {word} alone pays {NEVER}"
             found.append(Fact("indifferent", text, 1.0, 0.0, each.labels))
     return tuple(found)
+
+
+def shown_by(
+    pairs: Pairs, machine: RewardMachine, expert: Expert, beside: Sequence[BesideSteps]
+) -> Floats:
+    """Return float64[T + B], how likely each step is, and each of what is beside steps."""
+    tables = machine.transitions[None], machine.rewards[None]
+    told = [steps(pairs, machine, expert).log_likelihood, *(term(*tables) for term in beside)]
+    return np.concatenate(told)
 
 
 def same(one: Floats, other: Floats) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whence._arrays import BLANK
+from whence.analysis.wording import shown
 from whence.ask.conversing import Enough, Manner, converse
 from whence.ask.person import Person
 from whence.drawing import text
@@ -67,9 +68,9 @@ class Prompt:
         states: list[int] = [question.state]
         actions: list[int] = []
         names = [text.visible(name) for name in mdp.actions]
-        self.show(f"type actions, {UNDO}, or {DONE}: {', '.join(names)}; beginnings of names do")
+        self.show(f"type actions, {UNDO}, or {DONE}: {_choices(names)}; beginnings of names do")
         while True:
-            here = f"{_place(mdp, states[-1])} {len(actions)} steps"
+            here = f"{_place(mdp, states[-1])} {_steps(len(actions))}"
             for word in self._line(f"{here} ({SKIP}, {STOP})> ").split():
                 if word == SKIP:
                     return None
@@ -78,9 +79,10 @@ class Prompt:
                 if word == UNDO:
                     states, actions = states[: max(len(actions), 1)], actions[:-1]
                     continue
-                action = _chosen(word, names)
+                action = _numbered(word, names)
+                action = _chosen(word, names) if action is None else action
                 if action is None or not mdp.available[states[-1], action]:
-                    self.show(f"{text.visible(word)}: no action here; they are {', '.join(names)}")
+                    self.show(f"{text.visible(word)}: no action here; they are {_choices(names)}")
                     break
                 states.append(_entered(mdp, states[-1], action, rng))
                 actions.append(action)
@@ -137,10 +139,11 @@ def asked(run: Run, question: Question) -> list[str]:
 def told_way(mdp: LabeledMDP, way: Execution) -> str:
     """Return an execution in words: where it starts, and where it reads each label."""
     parts = [f"from {text.visible(mdp.state_name(way.states[0]))}"]
+    names = dict(zip(mdp.alphabet, shown(mdp.alphabet), strict=True))
     for step, (state, label) in enumerate(zip(way.states[1:], way.labels[1:], strict=True), 1):
         if label is not None:
             place = text.visible(mdp.state_name(state))
-            parts.append(f"{text.visible(label)} at {place} after {step} steps")
+            parts.append(f"{names[label]} at {place} after {_steps(step)}")
     return ", ".join(parts)
 
 
@@ -166,7 +169,24 @@ def _entered(mdp: LabeledMDP, state: int, action: int, rng: np.random.Generator)
     return int(rng.choice(mdp.successors[entries], p=mdp.probabilities[entries]))
 
 
+def _choices(names: Sequence[str]) -> str:
+    """Return actions as one may type them: where one of them is several words, with numbers."""
+    if not any(" " in name for name in names):
+        return ", ".join(names)
+    return ", ".join(f"{at}: {name}" for at, name in enumerate(names, start=1))
+
+
+def _numbered(word: str, names: Sequence[str]) -> int | None:
+    """Return the place of an action that is typed by its number, where they have numbers."""
+    given = word.isdecimal() and any(" " in name for name in names)
+    return int(word) - 1 if given and 1 <= int(word) <= len(names) else None
+
+
+def _steps(count: int) -> str:
+    return f"{count} step" if count == 1 else f"{count} steps"
+
+
 def _place(mdp: LabeledMDP, state: int) -> str:
     label = int(mdp.labels[state])
-    shown = "" if label == BLANK else f" {text.visible(mdp.alphabet[label])}"
-    return f"{text.visible(mdp.state_name(state))}{shown},"
+    read = "" if label == BLANK else f" {text.visible(mdp.alphabet[label])}"
+    return f"{text.visible(mdp.state_name(state))}{read},"

@@ -13,7 +13,7 @@ from whence.drawing import terminal, text
 from whence.model.expert import BOLTZMANN
 from whence.model.machine import number
 from whence.runs import folder
-from whence.runs.groups import Groups
+from whence.runs.groups import Groups, named
 from whence.runs.posterior_document import facts_document, open_questions_document
 from whence.runs.result import Run
 from whence.runs.trust import checks, cure, rough
@@ -88,7 +88,7 @@ def _subject_lines(found: Groups) -> list[str]:
     for each in found.subjects[:MOST_SUBJECTS]:
         alpha, lapse = each.alpha, each.lapse
         lines.append(
-            f"  {each.name}: group {each.group + 1} ({percent(each.share)}), alpha "
+            f"  {named(each.name)}: group {each.group + 1} ({percent(each.share)}), alpha "
             f"{alpha.mean:.3g} ({alpha.low:.3g} to {alpha.high:.3g}), lapse {lapse.mean:.3f} "
             f"({lapse.low:.3f} to {lapse.high:.3f})"
         )

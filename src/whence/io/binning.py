@@ -20,6 +20,8 @@ from whence.io.columns import Coded, Faults, Table, as_number, coded
 
 STATE, LABEL = "state (binned)", "label (of boxes)"  # the columns that are made
 MOST = 10_000  # bins of a column
+LARGEST = 1e100  # the size of a number that is binned; beyond, differences overflow
+FINEST = 1e-6  # of its size: half of what the bins of a column of one number span, at least
 LOW, HIGH = "_low", "_high"  # how the columns of a file of boxes end
 
 
@@ -65,6 +67,12 @@ def checked(cut: Bin) -> Bin:
     if not 1 <= cut.many <= MOST:
         raise ArgumentError(
             f"{cut.many} bins of {cut.column!r}; give a whole number from 1 to {MOST:,}"
+        )
+    ends = [end for end in (cut.low, cut.high) if end is not None]
+    if not all(abs(end) <= LARGEST for end in ends):
+        raise ArgumentError(
+            f"bins of {cut.column!r} from {cut.low:g} to {cut.high:g}; give numbers up to "
+            f"{LARGEST:g}"
         )
     if cut.low is not None and cut.high is not None and not cut.low < cut.high:
         raise ArgumentError(
@@ -135,15 +143,20 @@ def _numbers(table: Table, column: str, faults: Faults, option: str) -> Floats:
     """Return float64[R], the numbers of a column; not a number where a cell is none."""
     cells: Coded = coded(column, table.cells(column), table)
     each = [as_number(text, commas=table.commas) for text in cells.values]
-    values = np.array([math.nan if value is None else value for value in each] + [math.nan])
+    kept = [math.nan if v is None or not abs(v) <= LARGEST else v for v in each]
+    values = np.array([*kept, math.nan], dtype=np.float64)
     numbers = values[cells.codes]
     wrong = np.flatnonzero(np.isnan(numbers))
     if len(wrong):
         row = int(wrong[0])
-        shown = "empty" if cells.codes[row] < 0 else repr(cells.values[cells.codes[row]])
+        code = int(cells.codes[row])
+        shown = "empty" if code < 0 else repr(cells.values[code])
+        large = code >= 0 and each[code] is not None
+        beyond = f"is beyond {LARGEST:g}; give a smaller number"
+        fault = beyond if large else "is not a number; give one"
         faults.add(
             row,
-            f"{table.place(row, column)}: {shown} is not a number; give one in every row of a "
+            f"{table.place(row, column)}: {shown} {fault} in every row of a "
             f"column that is binned, or leave its {option} out",
             len(wrong) - 1,
         )
@@ -156,7 +169,8 @@ def _places(table: Table, cut: Bin, numbers: Floats, faults: Faults) -> tuple[In
     low = cut.low if cut.low is not None else float(known.min(initial=math.inf))
     high = cut.high if cut.high is not None else float(known.max(initial=-math.inf))
     if not low < high:  # one value, or none
-        low, high = (low - 0.5, low + 0.5) if math.isfinite(low) else (0.0, 1.0)
+        half = max(0.5, FINEST * abs(low))
+        low, high = (low - half, low + half) if math.isfinite(low) else (0.0, 1.0)
     width = (high - low) / cut.many
     middles = low + width * (np.arange(cut.many) + 0.5)
     inside = np.isfinite(numbers) & (numbers >= low) & (numbers <= high)

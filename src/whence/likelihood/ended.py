@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from whence._arrays import Ints
+from whence._arrays import Floats, Ints
 from whence.likelihood.compiled import readable
 from whence.likelihood.endings import EndingTerm, compile_endings
-from whence.likelihood.evidence import Evidence
+from whence.likelihood.evidence import Evidence, compile_evidence
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
+
+BesideSteps = Callable[[Ints, Floats], Floats]  # what machines [B, n, m] have beside their steps
 
 
 def ending_term(
@@ -32,3 +34,14 @@ def ending_term(
         read[own[readable(mdp, seen)]] = True
         parts.append(compile_endings(mdp, demos, own))
     return EndingTerm([part for part in parts if part is not None], read)
+
+
+def endings_shown(
+    worlds: Sequence[tuple[LabeledMDP, Demonstrations]], alphabet: Sequence[str]
+) -> EndingTerm:
+    """Return what endings add, of machines over an alphabet."""
+    columns = [
+        np.array([alphabet.index(symbol) for symbol in mdp.alphabet], dtype=np.int64)
+        for mdp, _ in worlds
+    ]
+    return ending_term(worlds, [compile_evidence(*pair) for pair in worlds], columns)

@@ -25,7 +25,7 @@ from whence.model.expert_prior import AlphaPrior, LapsePrior
 
 COARSE = (0.9,)  # the spacing of the grid
 FINE = (0.4, 0.28, 0.2, 0.14, 0.1, 0.07)  # one after the other, until little changes
-LITTLE = 3e-5  # nats; the error falls exponentially with the spacing: the finer grid has 1e-6
+LITTLE = 1e-6  # nats; errors fall exponentially with the spacing: the finer grid has far less
 CUTS = (12.0, 30.0)  # nats below which places are left out, where coarse and where fine
 FINE_TOLERANCE = 1e-4  # nats, below which the fine grids are used
 EXACT = 1e-13  # of values, relative to the largest that there could be ...

@@ -20,6 +20,7 @@ from whence.model.mdp import LabeledMDP
 from whence.model.product import Product, product_of_tables, with_blank
 
 STALLED = 20  # policies in a row whose values are no larger, after which they count as equal
+BACKUPS = 16  # product states for each backup before the first policy
 DENSE_LIMIT = 1500  # product states up to which policies are evaluated by a linear solve
 
 
@@ -134,7 +135,7 @@ def policy_iteration(product: Product, discount: float) -> Floats:
     """
     expected = product.expected_rewards()
     shape = (product.n_machine_states, product.mdp.n_states)
-    policy = np.tile(product.mdp.available.argmax(axis=1), shape[0])
+    policy = _greedy(product, discount, expected)
     everywhere = np.arange(len(policy))
     seen: set[bytes] = set()
     most, stalled = np.full(len(policy), -np.inf), 0
@@ -151,6 +152,16 @@ def policy_iteration(product: Product, discount: float) -> Floats:
             return q
         seen.add(policy.tobytes())
         policy = np.where(better, best, policy)
+
+
+def _greedy(product: Product, discount: float, expected: Floats) -> Ints:
+    """Return int[n * S]: a policy to improve, after as many backups as cost less than it saves."""
+    values = np.zeros((product.n_machine_states, product.mdp.n_states))
+    q = np.tile(np.where(product.mdp.available, 0.0, -np.inf), (len(values), 1, 1))
+    for _ in range(values.size // BACKUPS):
+        q = product.discounted(values, discount, expected)
+        values = q.max(axis=2)
+    return np.asarray(q.argmax(axis=2).reshape(-1))
 
 
 def value_iteration(product: Product, discount: float) -> Floats:

@@ -45,15 +45,21 @@ def paid_nats(product: Product, alpha: float) -> Floats:
 
 
 def _iterated(product: Product, discount: float, paid: Floats, values: Floats | None) -> Floats:
-    """Repeat the soft backup until rounding is all that is left, from some values, float[n, S]."""
+    """Repeat the soft backup until rounding is all that is left, from some values, float[n, S].
+
+    Each backup changes values by the discount times what the last one did, at most. Where values
+    change by more, that is rounding, which may go around in a circle and never end.
+    """
     if values is None:
         values = np.zeros((product.n_machine_states, product.mdp.n_states))
+    most = None
     while True:
         q = product.discounted(values, discount, paid)
         updated = log_sum(q)
         residual = float(np.abs(updated - values).max())
         values = updated
-        if residual * discount <= 1e-13 * (1 - discount) + ROUNDING * float(np.abs(values).max()):
+        most = residual if most is None else min(residual, discount * most)
+        if most * discount <= 1e-13 * (1 - discount) + ROUNDING * float(np.abs(values).max()):
             return product.discounted(values, discount, paid)
 
 

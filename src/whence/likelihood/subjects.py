@@ -13,13 +13,14 @@ few alphas, and what is summed is solved for each node.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from whence._arrays import Floats, Ints
+from whence.likelihood.boxes import log_widths, merged, nodes_in, zoomed
 from whence.likelihood.episodes import Cells, cells
 from whence.likelihood.soft import compiled_soft_qs
 from whence.likelihood.values import compiled_q
@@ -29,11 +30,8 @@ from whence.model.expert_prior import AlphaPrior, LapsePrior
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
 
-ROUGH = (20, 14)  # nodes of log alpha and logit lapse, while zooming in
 CUTS = (25.0, 12.0, 5.0)  # nats below the largest that are left out of each box ...
 FINE = ((10, 8), (16, 12), (28, 20))  # ... and its nodes
-ROUNDS = 7
-SHRUNK = 0.7  # of its area, below which a box is looked at again
 LOGITS = (-16.0, 6.0)  # of the lapse
 BETWEEN = 0.4  # in log alpha, between two plans of soft experts that boxes are found by
 
@@ -115,6 +113,20 @@ class SoftShown(NamedTuple):
     def roughly(self, alphas: Floats, lapses: Floats) -> Floats:
         """Return float64[I, L], by plans between those of a few alphas."""
         return self.acts.log_likelihood(self.plans.between(alphas)[:, self.cell], lapses)
+
+
+class Pooled(NamedTuple):
+    """What several subjects show who share an expert."""
+
+    seen: Sequence[Shown | SoftShown]
+
+    def log_likelihood(self, alphas: Floats, lapses: Floats) -> Floats:
+        """Return float64[I, L], by alpha and lapse."""
+        return np.asarray(sum(each.log_likelihood(alphas, lapses) for each in self.seen))
+
+    def roughly(self, alphas: Floats, lapses: Floats) -> Floats:
+        """Return float64[I, L], with few solves."""
+        return np.asarray(sum(each.roughly(alphas, lapses) for each in self.seen))
 
 
 class Plans:
@@ -258,29 +270,41 @@ def _values(found: Sequence[Cells], discount: float) -> Floats:
 
 def profile(seen: Shown | SoftShown, alpha: Alpha, lapse: Lapse) -> Profile:
     """Return what a subject says of its expert, where priors like these leave room for it."""
+    nodes = nodes_of(seen, alpha, lapse, FINE)
+    shares = shares_of(lapse, nodes[1])
+    found = seen.log_likelihood(np.exp(nodes[0]), shares)
+    return Profile(nodes[0], shares, found + log_widths(nodes[0])[:, None] + log_widths(nodes[1]))
+
+
+def nodes_of(
+    seen: Shown | SoftShown | Pooled, alpha: Alpha, lapse: Lapse, fine: Sequence[tuple[int, int]]
+) -> tuple[Floats, Floats]:
+    """Return nodes of log alpha, and of logit lapse where it is unknown, close where it matters.
+
+    Args:
+        seen: what is shown.
+        alpha: a prior or a number.
+        lapse: likewise.
+        fine: how many of each there are in boxes within each other, the widest first.
+    """
     edges = (
         bounds_of(alpha),
         LOGITS if isinstance(lapse, LapsePrior) else (lapse, lapse),
     )
 
     def roughly(nodes: tuple[Floats, Floats]) -> Floats:
-        shares = _shares(lapse, nodes[1])
+        shares = shares_of(lapse, nodes[1])
         found = seen.roughly(np.exp(nodes[0]), shares)
         return np.asarray(found + log_alphas([alpha], nodes[0]).T + log_lapses([lapse], shares))
 
     box, parts = edges, []
-    for cut, sizes in zip(CUTS, FINE, strict=True):
-        box = _zoomed(roughly, box, cut)
-        parts.append(_nodes(box, sizes))
-    nodes = _merged([part[0] for part in parts]), _merged([part[1] for part in parts])
-    shares = _shares(lapse, nodes[1])
-    found = seen.log_likelihood(np.exp(nodes[0]), shares)
-    return Profile(
-        nodes[0], shares, found + _log_widths(nodes[0])[:, None] + _log_widths(nodes[1])
-    )
+    for cut, sizes in zip(CUTS, fine, strict=True):
+        box = zoomed(roughly, box, cut)
+        parts.append(nodes_in(box, sizes))
+    return merged([part[0] for part in parts]), merged([part[1] for part in parts])
 
 
-def _shares(lapse: Lapse, nodes: Floats) -> Floats:
+def shares_of(lapse: Lapse, nodes: Floats) -> Floats:
     """Return lapses, of logits where the lapse is unknown."""
     return 1 / (1 + np.exp(-nodes)) if isinstance(lapse, LapsePrior) else nodes
 
@@ -320,58 +344,3 @@ def log_lapses(lapses: Sequence[Lapse], shares: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         found = ones * np.log(shares) + zeros * np.log1p(-shares) - base
     return np.where(ones > 0, found, 0.0)
-
-
-Box = tuple[tuple[float, float], tuple[float, float]]
-
-
-def _zoomed(density: Callable[[tuple[Floats, Floats]], Floats], box: Box, cut: float) -> Box:
-    """Return a box that holds all of a density but what is far below its largest value."""
-    for _ in range(ROUNDS):
-        nodes = _nodes(box, ROUGH)
-        values = density(nodes)
-        inside = values >= values.max() - cut
-        smaller = (
-            _span(nodes[0], inside.any(axis=1)),
-            _span(nodes[1], inside.any(axis=0)),
-        )
-        shrunk = math.prod(
-            (new[1] - new[0]) / (old[1] - old[0]) if old[1] > old[0] else 1.0
-            for new, old in zip(smaller, box, strict=True)
-        )
-        box = smaller
-        if shrunk > SHRUNK:
-            break
-    return box
-
-
-def _span(nodes: Floats, inside: Floats) -> tuple[float, float]:
-    """Return the range of the nodes inside, and one more to either side."""
-    places = np.flatnonzero(inside)
-    last = len(nodes) - 1
-    return float(nodes[max(places[0] - 1, 0)]), float(nodes[min(places[-1] + 1, last)])
-
-
-def _nodes(box: Box, sizes: tuple[int, int]) -> tuple[Floats, Floats]:
-    first, second = (
-        np.linspace(low, high, size) if high > low else np.array([low])
-        for (low, high), size in zip(box, sizes, strict=True)
-    )
-    return first, second
-
-
-def _merged(parts: list[Floats]) -> Floats:
-    """Return the nodes of all boxes in order; one where there is one."""
-    if all(len(part) == 1 for part in parts):
-        return parts[0]
-    return np.sort(np.concatenate(parts))
-
-
-def _log_widths(nodes: Floats) -> Floats:
-    """Return the log of the width that each node stands for; a lone one stands for itself."""
-    if len(nodes) < 2:
-        return np.zeros(len(nodes))
-    gaps = np.diff(nodes) / 2
-    width = np.append(gaps, 0.0) + np.append(0.0, gaps)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(width))

@@ -8,11 +8,21 @@ from whence._arrays import Floats
 from whence.analysis.facts import Fact, percent
 from whence.analysis.questions import OpenQuestion
 from whence.analysis.sample import PosteriorSample
+from whence.analysis.subjects import SHARED
+from whence.drawing.text import visible
 from whence.model.machine import RewardMachine
 from whence.search.diagnostics import Summary
 from whence.search.draws import Draws
 
 NAMED = 6  # subjects of a group that a sentence names
+ONE_EXPERT = (
+    "all subjects share an alpha and a lapse here, so one who errs more often than the others may "
+    "seem to want something else; experts='by-subject' (--experts by-subject) tells these apart"
+)
+ESTIMATED = (
+    "what is said of subjects and their groups takes the dynamics that the log shows for the true "
+    "ones; run.posterior, of everybody together, takes into account how rough they are"
+)
 
 
 @dataclass(frozen=True)
@@ -71,9 +81,9 @@ class Group:
 
     @property
     def called(self) -> str:
-        """The subjects in words."""
+        """The subjects in words; names that could be read as several stand in quotes."""
         more = len(self.subjects) - NAMED
-        shown = ", ".join(self.subjects[:NAMED])
+        shown = ", ".join(named(each) for each in self.subjects[:NAMED])
         return shown if more <= 0 else f"{shown} and {more} more"
 
 
@@ -90,6 +100,7 @@ class Groups:
         machines: those that were weighed.
         source: names what they were found from.
         experts: `shared` or `by-subject`.
+        estimated: whether a world's dynamics are those that a log shows.
     """
 
     groups: tuple[Group, ...]
@@ -100,6 +111,7 @@ class Groups:
     machines: tuple[RewardMachine, ...]
     source: str
     experts: str
+    estimated: bool = False
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -108,10 +120,15 @@ class Groups:
             f"tasks of subjects are weighed among {len(self.machines)} machines that were found; "
             "others count as impossible"
         )
-        if len(self.probability) < 2:
-            return (among,)
-        shares = ", ".join(f"{k}: {percent(p)}" for k, p in self.probability.items())
-        return (f"how many groups of subjects there are, by evidence: {shares}", among)
+        found = [among, *([ESTIMATED] if self.estimated else [])]
+        ends = [(*each.alpha[1:], *each.lapse[1:]) for each in self.subjects]
+        inferred = any(low < high or few < many for low, high, few, many in ends)
+        if len(self.groups) > 1 and self.experts == SHARED and inferred:
+            found.append(ONE_EXPERT)
+        if len(self.probability) > 1:
+            shares = ", ".join(f"{k}: {percent(p)}" for k, p in self.probability.items())
+            found.insert(0, f"how many groups of subjects there are, by evidence: {shares}")
+        return tuple(found)
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -133,6 +150,12 @@ class Groups:
         chance = f"{percent(self.probability[count])} sure"
         said = "; ".join(f"{each.called}: {_lowered(each.answer)}" for each in self.groups)
         return f"{count} groups of subjects ({chance}): {said}"
+
+
+def named(subject: str) -> str:
+    """Return a subject's name as a line of text shows it."""
+    shown = visible(subject)
+    return f"'{shown}'" if set(shown) & set(",;:") or shown != shown.strip() else shown
 
 
 def _lowered(sentence: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -79,6 +80,15 @@ class Job:
     def by_subject(self) -> bool:
         """Whether anything is asked of single subjects."""
         return self.experts != SHARED or self.tasks != ONE_TASK
+
+    def of_subjects(self, names: Collection[str]) -> Job:
+        """Return the job of some subjects alone, who share a task and an expert."""
+        own = [[str(name) in names for name in demos.subjects or ()] for _, demos in self.pairs]
+        pairs = [
+            (mdp, demos.subset(np.flatnonzero(some)))
+            for (mdp, demos), some in zip(self.pairs, own, strict=True)
+        ]
+        return replace(self, pairs=pairs, experts=SHARED, tasks=ONE_TASK, init=None)
 
     def search(self, problem: Problem) -> Method[Any, Any, Any]:
         """Return the method, at work on a problem."""
@@ -182,10 +192,22 @@ def check_subjects(job: Job) -> None:
                 f"{demos.place(at)}: nobody is named who acted; give every episode a subject, or "
                 "leave out experts='by-subject' and tasks"
             )
-    if job.endings != IGNORE or job.settings.temperature != 1:
+    names = {str(name) for _, demos in job.pairs for name in demos.subjects or ()}
+    if job.tasks[0] > len(names):
         raise ArgumentError(
-            "experts='by-subject' and tasks read actions alone, at temperature 1; leave out "
-            "endings and temperature"
+            f"tasks asks for {job.tasks[0]} groups of subjects or more, and the demonstrations "
+            f"name {len(names)} who acted; ask for {len(names)} at most"
+        )
+    if job.endings != IGNORE:
+        raise ArgumentError(
+            "experts='by-subject' and tasks read actions alone: how often endings are wrong is "
+            "everybody's; leave out endings, or leave out experts and tasks"
+        )
+    if job.settings.temperature != 1:
+        cure = "infer by tempering" if job.method == "annealing" else "leave out temperature"
+        raise ArgumentError(
+            "experts='by-subject' and tasks are weighed at temperature 1, and this is "
+            f"{job.settings.temperature:g}; {cure}"
         )
     if len(job.unknowns.kinds) > 1:
         raise ArgumentError(

@@ -22,7 +22,9 @@ from whence.analysis.rivals import Untold, not_shown
 from whence.analysis.sample import PosteriorSample
 from whence.drawing import machine_svg, text
 from whence.errors import ArgumentError
-from whence.likelihood.answers import AnswerTerm, ErrorRate, error_rate
+from whence.likelihood.answers import AnswerTerm, ErrorRate, error_rate, of_answers
+from whence.likelihood.ended import BesideSteps, endings_shown
+from whence.likelihood.endings import TASK
 from whence.model.asking import Answer as Answered
 from whence.model.conveniences import RunMethods
 from whence.model.expert import BOLTZMANN, SOFT, Expert
@@ -152,8 +154,17 @@ class Run(RunMethods):
     def _told(self) -> tuple[Answer, frozenset[int], tuple[Untold, ...]]:
         assert self.posterior is not None
         answer = self.posterior.answer
-        told = AnswerTerm(self.job.answers, self.posterior.alphabet)
-        return answer, *not_shown(answer, self.job.shown, self.expert, self.states[-1], told)
+        most = self.states[-1]
+        return answer, *not_shown(answer, self.job.shown, self.expert, most, self._beside)
+
+    @cached_property
+    def _beside(self) -> tuple[BesideSteps, ...]:
+        """What speaks for machines beside the demonstrated steps: answers and endings."""
+        assert self.posterior is not None
+        alphabet = self.posterior.alphabet
+        answers = of_answers(self.job.answers, alphabet)
+        ends = endings_shown(self.job.shown, alphabet) if self.job.endings == TASK else None
+        return tuple(term for term in (answers, ends) if term is not None)
 
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
@@ -170,7 +181,7 @@ class Run(RunMethods):
             *self.found.facts,
             *(each.fact for each in self._told[2]),
             *untested.indifferent(
-                self.posterior, self.open_questions, self.job.shown, self.expert
+                self.posterior, self.open_questions, self.job.shown, self.expert, self._beside
             ),
             *untested.untellable(self.posterior, self.expert),
         )

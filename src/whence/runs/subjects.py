@@ -77,6 +77,7 @@ def grouped(
         machines=weights.machines,
         source=source,
         experts=job.experts,
+        estimated=any(mdp.unseen is not None for mdp, _ in job.pairs),
     )
 
 
@@ -221,8 +222,17 @@ def _weighed(
 
 def _experts(weights: Weights, part: Parted) -> list[tuple[Summary, Summary]]:
     """Return what is known of each subject's alpha and lapse."""
-    members = [np.flatnonzero(part.groups == group) for group in part.groups]
-    return [expert_of(weights, own, s) for s, own in enumerate(members)]
+    found = []
+    for s, group in enumerate(part.groups.tolist()):
+        members, others = _members(part, group)
+        found.append(expert_of(weights, members, s, others))
+    return found
+
+
+def _members(part: Parted, group: int) -> tuple[Ints, list[Ints]]:
+    """Return who belongs to a group, and to each of the others."""
+    every = [np.flatnonzero(part.groups == k) for k in range(len(part.machines))]
+    return every[group], [*every[:group], *every[group + 1 :]]
 
 
 def _groups(
@@ -234,23 +244,29 @@ def _groups(
 ) -> tuple[Group, ...]:
     result = []
     for number in range(len(part.machines)):
-        members = np.flatnonzero(part.groups == number)
-        if len(members):
-            own = tuple(names[s] for s in members.tolist())
-            draws = _draws(job, weights, members, [experts[s] for s in members.tolist()])
-            alphabet = weights.machines[0].alphabet
-            sample = PosteriorSample.from_draws(list(job.pairs), draws, alphabet)
-            heaviest = int(np.argmax(draws.weight))
-            asked = open_questions(sample, expert=draws.expert(heaviest))
-            result.append(Group(own, sample, draws, asked))
+        members = _members(part, number)
+        own = tuple(names[s] for s in members[0].tolist())
+        draws = _draws(job, weights, members, [experts[s] for s in members[0].tolist()])
+        alphabet = weights.machines[0].alphabet
+        sample = PosteriorSample.from_draws(list(job.pairs), draws, alphabet)
+        heaviest = int(np.argmax(draws.weight))
+        asked = open_questions(sample, expert=draws.expert(heaviest))
+        result.append(Group(own, sample, draws, asked))
     return tuple(result)
 
 
 def _draws(
-    job: Job, weights: Weights, members: Ints, experts: list[tuple[Summary, Summary]]
+    job: Job,
+    weights: Weights,
+    members: tuple[Ints, list[Ints]],
+    experts: list[tuple[Summary, Summary]],
 ) -> Draws:
-    """Return the machines of a group with their weights, each with its best discount."""
-    logs = weights.of_group(members)
+    """Return the machines of a group with their weights, each with its best discount.
+
+    `members` are those of the group and of each other one, `experts` those of the group.
+    """
+    logs = weights.of_group(*members)
+    alone = np.logaddexp.reduce(weights.of_group(members[0]), axis=0)
     total = np.logaddexp.reduce(logs, axis=0)
     weight = np.exp(total - np.logaddexp.reduce(total))
     kept = np.flatnonzero(weight > 1e-9)
@@ -265,7 +281,7 @@ def _draws(
         alpha=np.full(len(kept), math.exp(np.mean([math.log(a.mean) for a, _ in experts]))),
         lapse=np.full(len(kept), np.mean([lapse.mean for _, lapse in experts])),
         discount=discounts[kept],
-        log_likelihood=total[kept] - weights.log_prior[kept],
+        log_likelihood=alone[kept] - weights.log_prior[kept],
         log_prior=weights.log_prior[kept],
         weight=weight[kept] / weight[kept].sum(),
         ladder=np.zeros(len(kept), dtype=np.int64),

@@ -15,6 +15,7 @@ from whence.search import census, ladder
 from whence.search.census import Census
 from whence.search.parting import widened
 from whence.search.settings import Tempering
+from whence.search.surveying import renewed, survey
 from whence.search.target import Target
 from whence.search.tempering import State, started
 
@@ -69,9 +70,11 @@ def adapted(state: State, target: Target, settings: Tempering) -> State:
     """Move the rungs and share the moves anew at the end of a round of the warm-up; end it.
 
     Each round is twice as long as the one before, so that the last one, in which the chains have
-    settled, decides. The warm-up ends after `warm_up` steps, once all finders are over, all
-    ladders have found equally good machines, and all neighbours swap about equally often or a
-    round took as long as the shortest warm-up; or else after half of all steps.
+    settled, decides. After `warm_up` steps, once all finders are over, all ladders have found
+    equally good machines, and all neighbours swap about equally often or a round took half as
+    long as the shortest warm-up, the census is taken. One more round, in which chains are drawn
+    from it and leap, says where rungs belong, and the warm-up ends; or else after half of all
+    steps.
     """
     half = state.step >= settings.steps // 2
     if state.warm >= 0 or (state.step < state.turn and not half):
@@ -85,9 +88,14 @@ def adapted(state: State, target: Target, settings: Tempering) -> State:
     agreed = state.step >= settings.warm_up and apart(target.score(state.best)) < same_score(
         target
     )
-    ended = half or (found and agreed and (balanced or state.round >= settings.warm_up))
+    long = state.round >= settings.warm_up // (1 if state.common else 2)
+    ready = half or (found and agreed and (balanced or long))
+    members, weighed = _census(state, target) if ready else (state.census, state.weighed)
+    last = members.size > 0 and not (half or state.census.size or state.common)
+    ended = ready and not last
     longer = 2 * state.round if found else state.round
-    members, weighed = _census(state, target) if ended else (state.census, state.weighed)
+    if last:
+        longer = max(state.round, settings.warm_up // 4)
     adapted = replace(
         _counted_afresh(state),
         census=members,
@@ -114,8 +122,14 @@ def _census(state: State, target: Target) -> tuple[Census, int]:
     wanted = state.weighed >= 0 and census.possible(target)
     if not wanted or not np.isfinite(state.best.log_likelihood).any():
         return state.census, state.weighed
-    seeds = [Census(each.machines, each.experts.discount) for each in (state.best, state.chains)]
-    return census.take(target, census.joined(seeds))
+    if state.common:
+        every = (state.best, state.chains)
+        seeds = [Census(each.machines, each.experts.discount) for each in every]
+        return census.take(target, census.joined(seeds))
+    rungs = state.temperatures.shape[1]
+    if state.census.size:
+        return renewed(target, state.census, state.chains, rungs), state.weighed
+    return survey(target, state.best, state.chains, rungs)
 
 
 def _counted_afresh(state: State) -> State:

@@ -15,7 +15,7 @@ import numpy as np
 
 from whence._arrays import Floats, Ints
 from whence.likelihood.compiled import canonical_tables
-from whence.likelihood.fitting import Normals
+from whence.likelihood.fitting import Fits, Normals
 from whence.search.machines import Machines
 from whence.search.neighbours import single_changes
 from whence.search.space import Space
@@ -113,8 +113,25 @@ def weigh(target: Target, members: Census, temperatures: Floats) -> Weights:
 
     Exact where the expert is known; else Laplace's approximation around the best expert.
     """
-    machines, known = members.machines, target.unknowns
-    size = members.size
+    return _at(target, _facts(target, members), temperatures)
+
+
+def weigh_at_each(target: Target, members: Census, temperatures: Floats) -> list[Weights]:
+    """Return what members weigh at each of some temperatures, float64[K]."""
+    facts = _facts(target, members)
+    return [_at(target, facts, np.full(members.size, t)) for t in temperatures.tolist()]
+
+
+class _Facts(NamedTuple):
+    """What is known of members at any temperature."""
+
+    log_prior: Floats  # of all labelled copies
+    log_likelihood: Floats
+    fits: Fits | None
+
+
+def _facts(target: Target, members: Census) -> _Facts:
+    machines, known, size = members.machines, target.unknowns, members.size
     log_prior = target.space.log_prior(machines) + target.log_copies[machines.n_states]
     if not target.carrier.useful:
         experts = Experts(
@@ -122,14 +139,19 @@ def weigh(target: Target, members: Census, temperatures: Floats) -> Weights:
             np.full(size, known.lapse, dtype=np.float64),
             members.discount,
         )
-        found = target.log_likelihood(machines, experts)
-        return Weights(found / temperatures + log_prior, found, None)
+        return _Facts(log_prior, target.log_likelihood(machines, experts), None)
     fits = target.carrier.fits(machines, members.discount)
-    normals = target.carrier.tempered(fits, temperatures)
     beside = target.posteriors[0].beside_steps(*machines.tables(target.space.levels))
-    found = fits.log_likelihood + beside
-    of_expert = target.carrier.log_prior_at(fits.place) + normals.log_volume
-    return Weights(found / temperatures + log_prior + of_expert, found, normals)
+    return _Facts(log_prior, fits.log_likelihood + beside, fits)
+
+
+def _at(target: Target, facts: _Facts, temperatures: Floats) -> Weights:
+    weight = facts.log_likelihood / temperatures + facts.log_prior
+    if facts.fits is None:
+        return Weights(weight, facts.log_likelihood, None)
+    normals = target.carrier.tempered(facts.fits, temperatures)
+    of_expert = target.carrier.log_prior_at(facts.fits.place) + normals.log_volume
+    return Weights(weight + of_expert, facts.log_likelihood, normals)
 
 
 def take(target: Target, seeds: Census) -> tuple[Census, int]:

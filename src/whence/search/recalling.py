@@ -16,7 +16,7 @@ import numpy as np
 from whence._arrays import Floats, Ints
 from whence.likelihood.fitting import Normals
 from whence.search.carrying import places
-from whence.search.census import Census, weigh
+from whence.search.census import Census, weigh_at_each
 from whence.search.streams import taken
 from whence.search.target import Chains, Target, stacked
 from whence.search.unknowns import Experts
@@ -29,6 +29,7 @@ class Recaller:
         target: what weighs.
         census: B machines, each at a discount.
         temperatures: float64[K].
+        log_weight: float64[K, B], the share of each member at each temperature.
     """
 
     def __init__(self, target: Target, census: Census, temperatures: Floats) -> None:
@@ -37,10 +38,10 @@ class Recaller:
         self.census = census
         self.temperatures = temperatures
         self._rows, self._slots = _listed(census)
-        found = [weigh(target, census, np.full(census.size, t)) for t in temperatures.tolist()]
+        found = weigh_at_each(target, census, temperatures)
         log_weight = np.array([each.log_weight for each in found])
-        self._log_weight = log_weight - np.logaddexp.reduce(log_weight, axis=1)[:, None]
-        self._running = np.cumsum(np.exp(self._log_weight), axis=1)
+        self.log_weight = log_weight - np.logaddexp.reduce(log_weight, axis=1)[:, None]
+        self._running = np.cumsum(np.exp(self.log_weight), axis=1)
         self._log_likelihood = found[0].log_likelihood
         self._log_prior = target.space.log_prior(census.machines)
         experts = Experts(*(np.zeros(census.size),) * 2, census.discount)
@@ -152,7 +153,7 @@ class Recaller:
         machine = self._log_prior[numbers] + self.target.log_copies[chains.machines.n_states]
         wanted = chains.log_likelihood / self.temperatures[rung] + machine
         return np.asarray(
-            wanted + carrier.log_prior_at(place) - drawn - self._log_weight[rung, numbers]
+            wanted + carrier.log_prior_at(place) - drawn - self.log_weight[rung, numbers]
         )
 
     def _expected(self, rung: Ints, numbers: Ints) -> Normals:

@@ -14,6 +14,7 @@ from whence.search import adapting, agreeing, census, parting, taped, tempering
 from whence.search.census import Census
 from whence.search.draws import Draws
 from whence.search.evidence import log_evidence
+from whence.search.leaping import Leaper
 from whence.search.method import (
     AGREED,
     Carried,
@@ -31,6 +32,7 @@ from whence.search.recalling import Recaller
 from whence.search.seeking import Seeker
 from whence.search.settings import Tempering
 from whence.search.streams import LadderStreams, together
+from whence.search.surveying import centres
 from whence.search.tape import block_of, items_of
 from whence.search.taped import Records
 from whence.search.target import Chains
@@ -40,7 +42,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
     """The default method: the coldest chains of several ladders are samples of the posterior."""
 
     settings_type = Tempering
-    _made: Recaller | None = None
+    _made: tuple[Recaller, Leaper | None] | None = None
     _streams: LadderStreams | None = None
 
     def __init__(self, problem: Problem, settings: Tempering) -> None:
@@ -88,9 +90,12 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         state = tempering.sought(rngs, state, target, self._seeker)
         rng = together(rngs, self.settings.rungs)
         state, info = tempering.step(lot, rng, state, target)
-        if state.census.size:
-            state = tempering.recalled(rng, state, target, self._recaller(state))
-        return state, info
+        if not state.census.size:
+            return state, info
+        recaller, leaper = self._recaller(state)
+        if leaper is not None:
+            state = tempering.leapt(rng, state, target, leaper)
+        return tempering.recalled(rng, state, target, recaller), info
 
     def _step_in_common(
         self, rng: np.random.Generator, state: tempering.State
@@ -103,7 +108,7 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         state, info = tempering.step(float(rng.random()), rng, state, target)
         state = adapting.settled(state, target, settings)
         if state.census.size:
-            state = tempering.recalled(rng, state, target, self._recaller(state))
+            state = tempering.recalled(rng, state, target, self._recaller(state)[0])
         return state, info
 
     def parts(
@@ -186,11 +191,18 @@ class ParallelTempering(Method[Tempering, tempering.State, tempering.Info]):
         rows[-1] = self._row(following, rows[-1].accepted)
         return following, rows, records
 
-    def _recaller(self, state: tempering.State) -> Recaller:
-        """Return what draws from the census of a state, made once."""
+    def _recaller(self, state: tempering.State) -> tuple[Recaller, Leaper | None]:
+        """Return what draws from the census of a state, and what leaps, made once."""
         made = self._made
-        if made is None or made.census is not state.census:
-            made = Recaller(self.problem.target(), state.census, state.temperatures[0])
+        target, temperatures = self.problem.target(), state.temperatures[0]
+        if (
+            made is None
+            or made[0].census is not state.census
+            or not np.array_equal(made[0].temperatures, temperatures)
+        ):
+            recaller = Recaller(target, state.census, temperatures)
+            around = centres(state.census, recaller.log_weight[0])
+            made = recaller, None if around is None else Leaper(target, around, temperatures)
             self._made = made
         return made
 

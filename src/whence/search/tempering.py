@@ -20,6 +20,7 @@ import numpy as np
 from whence._arrays import Bools, Floats, Ints
 from whence.search import census, changing, ladder
 from whence.search.census import Census
+from whence.search.leaping import Leaper
 from whence.search.moves import MOVES, usable
 from whence.search.recalling import Recaller
 from whence.search.seeking import Seeker, Seeking
@@ -257,6 +258,22 @@ def recalled(rng: np.random.Generator, state: State, target: Target, recaller: R
     if _has_better(target, best, chains):
         best = _better(target, best, _best(target, chains, ladders))
     return replace(state, chains=chains, best=best, drawn=drawn)
+
+
+def leapt(rng: np.random.Generator, state: State, target: Target, leaper: Leaper) -> State:
+    """Let the chains of some rungs leap, once the census is taken."""
+    ladders, rungs = state.temperatures.shape
+    where = np.flatnonzero(np.tile(leaper.due(state.step), ladders))
+    if not len(where):
+        return state
+    some, jumped = leaper.step(taken(rng, where), state.chains.rows(where), where % rungs)
+    others = np.full(state.chains.size, -1)
+    others[where[jumped]] = np.flatnonzero(jumped)
+    chains = state.chains.picked(some, np.arange(state.chains.size), others)
+    best = state.best
+    if _has_better(target, best, chains):
+        best = _better(target, best, _best(target, chains, ladders))
+    return replace(state, chains=chains, best=best)
 
 
 def acceptance(old: Chains, new: Chains, temperatures: Floats, log_q: Floats) -> Floats:

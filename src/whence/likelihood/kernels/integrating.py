@@ -3,7 +3,9 @@
 The trapezoidal rule on a grid around the best expert: log alpha, stretched so that its bounds lie
 at infinity, and logit lapse. Steps are short near the best place and grow with the distance from
 it, w = 2 sinh(v / 2), so that a narrow peak and a wide prior are met by the same grid. Lines of
-the grid follow the slant of the peak. What lies far below the highest value seen is left out.
+the grid follow the slant of the peak. What lies far below the highest value seen is left out,
+but where values rise: far from the peak a line may begin below a ridge (a sharp expert who lapses
+often) that holds some of the weight.
 """
 
 from __future__ import annotations
@@ -68,7 +70,7 @@ def _line(rows, chances, a, centre, scale, log_weight, beta, prior, free, spacin
         chances[k] = rows.odds[rows.at[k]] / rows.total[rows.row[k]]
     highest = -np.inf
     for side in range(2):
-        low = 0
+        low, before = 0, -np.inf
         for step in range(side, 10_000):
             v = spacing * step * (1.0 if side == 0 else -1.0)
             z, lapse = centre, prior[7]
@@ -88,7 +90,8 @@ def _line(rows, chances, a, centre, scale, log_weight, beta, prior, free, spacin
                 sums[0] += math.exp(value - sums[1])
             _noted(int(sums[2]), a, z, value, nodes)
             sums[2] += 1.0
-            low = low + 1 if value < max(top, sums[1]) - cut else 0
+            low = low + 1 if value < max(top, sums[1]) - cut and value <= before else 0
+            before = value
             if free[1] == 0 or low == WAIT:
                 break
         if free[1] == 0:
@@ -108,7 +111,7 @@ def _integral(rows, place, root, beta, prior, free, spacing, cut, nodes):
         b = math.log(share / (1.0 - share))
         scale = root[0, 0] / ((prior[3] - prior[2]) * share * (1.0 - share))
     for side in range(2):
-        low = 0
+        low, before = 0, -np.inf
         for step in range(side, 10_000):
             v = spacing * step * (1.0 if side == 0 else -1.0)
             w = 2.0 * math.sinh(v / 2.0)
@@ -124,7 +127,8 @@ def _integral(rows, place, root, beta, prior, free, spacing, cut, nodes):
                 rows, chances, a, centre, root[1, 1], log_weight, beta, prior, free, spacing,
                 cut, top, sums, nodes,
             )  # fmt: skip
-            low = low + 1 if highest < sums[1] - cut else 0
+            low = low + 1 if highest < sums[1] - cut and highest <= before else 0
+            before = highest
             if free[0] == 0 or low == WAIT:
                 break
         if free[0] == 0:

@@ -55,7 +55,6 @@ export class Belief {
       h(
         "li", {}, "What does ", ...labels(each.labels), " pay? ",
         each.pays.map((one) => `${one.reward} (${percent(one.probability)})`).join(", "),
-        each.start_name ? `; a demonstration from ${each.start_name} would tell` : "",
       ),
     );
     $("open").replaceChildren(...(rows.length ? [h("details", {}, h("summary", {}, `Still open: ${rows.length}`), h("ul", {}, ...rows))] : []));

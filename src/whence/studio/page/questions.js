@@ -37,7 +37,7 @@ export class Questions {
       h("p", {}, ...marked(question.text)),
       ...(question.settles ? [h("p", { class: "note" }, "Would settle: ", ...marked(question.settles))] : []),
       h("p", { class: "note" }, worth(question)),
-      ...(question.executions.length ? [h("p", { class: "note" }, shownOnMap(question))] : []),
+      ...(question.executions.length ? [h("p", { class: "note" }, ...shownOnMap(question))] : []),
       h("div", { class: "tools" }, ...this.choices(question), ...more),
     );
     const [first, second] = question.executions.map((each) => each.states);
@@ -92,12 +92,12 @@ function worth(question) {
 /** Where an execution reads its labels: with a line that crosses itself one cannot see the order. */
 function told(way) {
   const read = way.labels.map((label, at) => [label, at]).slice(1).filter(([label]) => label !== null);
-  return read.map(([label, at]) => `${label} after ${at} step${at === 1 ? "" : "s"}`).join(", then ");
+  return read.flatMap(([label, at], turn) => [turn ? ", then " : "", h("code", {}, label), ` after ${at} step${at === 1 ? "" : "s"}`]);
 }
 
 function shownOnMap(question) {
   const [first, second] = question.executions;
   return second
-    ? `The dotted line on the map shows the first (${told(first)}), the dashed one the second (${told(second)}).`
-    : `The dotted line on the map is one way in which that happens: ${told(first)}.`;
+    ? ["The dotted line on the map shows the first (", ...told(first), "), the dashed one the second (", ...told(second), ")."]
+    : ["The dotted line on the map is one way in which that happens: ", ...told(first), "."];
 }

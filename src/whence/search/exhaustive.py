@@ -42,6 +42,7 @@ from whence.search.batches import (
     heaviest_first,
     init,
     refined,
+    scored_once,
     step,
 )
 from whence.search.draws import Draws, Exact
@@ -140,22 +141,41 @@ class ExactEnumeration(Method[Exhaustive, State, Kept]):
     def _evidence(self, state: State, known: Exact) -> Evidence:
         """Return the log evidence and its error, by size; by kind of expert, too, if compared.
 
-        That of a kind is summed over the machines kept: a lower bound for one that explains
-        little.
+        That of a kind is summed over the machines kept. A machine weighs the mean of what it
+        weighs for each kind, so that those dropped weigh for one at most as many times as much as
+        there are kinds: that is its error, large for a kind that explains little.
         """
         problem, space = self.problem, state.space
+        kinds = problem.unknowns.kinds
         found: Evidence = {}
-        if len(problem.unknowns.kinds) == 1:
-            for n, value in zip(known.sizes, known.log_evidence.tolist(), strict=True):
-                found[n] = value, EVIDENCE_ERROR
+        if len(kinds) == 1:
+            errors = self._errors(state)
+            values = known.log_evidence.tolist()
+            for n, value, error in zip(known.sizes, values, errors, strict=True):
+                found[n] = value, error
             return found
-        for kind in problem.unknowns.kinds:
+        for kind in kinds:
             own = problem.of_kind(kind).marginal("exhaustive")
-            total = by_size(refined(own, space, state.kept, self.settings.batch), space)
-            for n, value in zip(space.sizes, total.tolist(), strict=True):
-                log_size = own.prior.log_size(n, space.sizes)
-                found[n, kind] = value - log_size, EVIDENCE_ERROR
+            kept = refined(own, space, state.kept, self.settings.batch, worth=math.inf)
+            total = by_size(kept, space)
+            for n, value, dropped in zip(space.sizes, total, state.log_dropped, strict=True):
+                if np.isfinite(value):
+                    missed = float(np.logaddexp(0.0, dropped + math.log(len(kinds)) - value))
+                    log_size = own.prior.log_size(n, space.sizes)
+                    found[n, kind] = float(value) - log_size, EVIDENCE_ERROR + missed
         return found
+
+    def _errors(self, state: State) -> list[float]:
+        """Return by how much the log evidence of each size may be off.
+
+        Machines that were scored once are as exact as they were scored, all others finely.
+        """
+        target, space = self._target, state.space
+        rough = np.logaddexp(by_size(scored_once(state.kept), space), state.log_dropped)
+        total = np.logaddexp(by_size(state.kept, space), state.log_dropped)
+        share = np.exp(rough - np.where(np.isfinite(total), total, 0.0))
+        error = EVIDENCE_ERROR + share * target.tolerance
+        return (error / target.temperature).tolist()
 
     def ended(self, state: State, records: Tape[Chains]) -> str | None:
         """Stop when every machine was scored."""

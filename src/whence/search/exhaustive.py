@@ -175,7 +175,7 @@ class ExactEnumeration(Method[Exhaustive, State, Kept]):
         total = np.logaddexp(by_size(state.kept, space), state.log_dropped)
         share = np.exp(rough - np.where(np.isfinite(total), total, 0.0))
         error = EVIDENCE_ERROR + share * target.tolerance
-        return (error / target.temperature).tolist()
+        return [float(each) for each in error / target.temperature]
 
     def ended(self, state: State, records: Tape[Chains]) -> str | None:
         """Stop when every machine was scored."""

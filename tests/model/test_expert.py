@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from whence import Expert
+from whence import AlphaPrior, Expert
 from whence.errors import ArgumentError
 from whence.model.expert import best_actions
 
@@ -53,3 +53,10 @@ def test_large_alpha_and_values_do_not_overflow() -> None:
 def test_bad_experts_are_refused(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         Expert(*arguments)
+
+
+@pytest.mark.parametrize("spread", [1e-6, 0.01, 0.5])
+def test_a_narrow_prior_of_alpha_can_be_sampled(spread: float) -> None:
+    drawn = AlphaPrior(30.0, spread).sample(np.random.default_rng(0), 20_000)
+    away = (drawn - np.log(30.0)) / spread
+    assert np.mean(np.abs(away) < np.log(3)) == pytest.approx(0.5, abs=0.02)  # its quartiles

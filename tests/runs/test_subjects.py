@@ -13,7 +13,7 @@ import pytest
 import whence
 from runs import small
 from whence import AlphaPrior, Demonstrations, Expert, LapsePrior, Posterior, RewardMachine
-from whence.analysis.mixture import filled, helpful, parted
+from whence.analysis.mixture import belonging, filled, helpful, parted
 from whence.analysis.subjects import BY_SUBJECT, SHARED, Weights, expert_of, weighed
 from whence.cli import run as main
 from whence.errors import ArgumentError
@@ -58,6 +58,39 @@ def test_the_sum_over_groups_is_that_over_all_ways_to_fill_them(groups: int) -> 
             if set(way) == set(range(groups))
         ]
         assert filled(scores)[n] == pytest.approx(np.logaddexp.reduce(ways))
+
+
+@pytest.mark.parametrize("spread", [1.0, 30.0])
+@pytest.mark.parametrize("groups", [1, 2, 3])
+def test_who_belongs_together_is_that_of_all_ways_to_fill_the_groups(
+    groups: int, spread: float
+) -> None:
+    scores = np.random.default_rng(groups).normal(size=(4, 3, groups)) * spread
+    scores[:, 0, 0] += 10 * spread  # all would be in one group
+    ways = np.array(
+        [
+            way
+            for way in itertools.product(range(groups), repeat=4)
+            if set(way) == set(range(groups))
+        ]
+    )
+    belongs, together = belonging(scores)
+    for n in range(3):
+        log = scores[np.arange(4), n, ways].sum(axis=1)
+        weight = np.exp(log - np.logaddexp.reduce(log))
+        for s, t in itertools.product(range(4), repeat=2):
+            if s != t:
+                same = ways[:, s] == ways[:, t]
+                assert together[s, t, n] == pytest.approx(weight @ same, abs=1e-12)
+        exact = [[weight @ (ways[:, s] == k) for k in range(groups)] for s in range(4)]
+        assert np.allclose(belongs[:, n], exact, atol=1e-12)
+
+
+def test_two_subjects_in_two_groups_are_never_together() -> None:
+    scores = np.log([[[0.9, 0.1], [0.9, 0.1]]])  # one machine suits both
+    found = parted(scores, np.zeros(1), np.log([0.5, 0.5]), 2)
+    assert found.together.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert found.groups.tolist() == [0, 1]
 
 
 def test_the_sum_over_groups_takes_many_subjects_and_impossible_ones() -> None:
@@ -265,6 +298,20 @@ def test_a_run_that_is_read_again_has_the_same_groups_without_a_search(
     assert again is not None
     assert again.log_evidence == run.groups.log_evidence
     assert again.subjects == run.groups.subjects
+
+
+def test_doubts_and_notes_are_those_of_each_group(
+    run: whence.Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told(posterior: Posterior, *_: Any) -> list[str]:
+        return [f"{posterior.n_steps} steps"]
+
+    for name in ("doubts_of_discount", "notes_of_levels", "notes_of_greed"):
+        monkeypatch.setattr(f"whence.runs.outcome.{name}", told)
+    again = whence.load(folder)
+    for said in (again.doubts, again.notes):
+        assert {"s0, s2: 240 steps", "s1, s3: 240 steps"} <= set(said)
+    assert "480 steps" not in {*again.doubts, *again.notes}
 
 
 def _broken(event: Event) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import cache
 
 import numpy as np
 import pytest
@@ -18,13 +19,21 @@ SAMPLES = 300_000
 LEAST_P = 1e-4
 
 
-def _space(sizes: tuple[int, ...], m: int, levels: tuple[float, ...]) -> Space:
+def _space(
+    sizes: tuple[int, ...],
+    m: int,
+    levels: tuple[float, ...],
+    pinned: tuple[tuple[int, int, int, int], ...] = (),
+) -> Space:
+    """Return a space; pinned arrows are state, symbol, target and the place of what is paid."""
     largest = sizes[-1]
     log_size = np.full(largest + 1, -np.inf)
     for place, n in enumerate(sizes):
         log_size[n] = -0.7 * place
-    nothing = np.full((largest, m), -1)
-    return Space(sizes, m, levels, Prior(), log_size, nothing, nothing)
+    targets, paid = np.full((largest, m), -1), np.full((largest, m), -1)
+    for state, symbol, target, level in pinned:
+        targets[state, symbol], paid[state, symbol] = target, level
+    return Space(sizes, m, levels, Prior(), log_size, targets, paid)
 
 
 SPACES = {
@@ -33,9 +42,11 @@ SPACES = {
     "one state": _space((1,), 2, (0.0, 1.0, 2.0)),
     "one to three states": _space((1, 2, 3), 1, (0.0, 1.0)),
     "one or two states": _space((1, 2), 2, (0.0, 1.0)),
+    "a pinned arrow": _space((2, 3), 2, (0.0, 1.0), ((0, 0, 1, 0),)),
 }
 
 
+@cache
 def _all_machines(space: Space) -> Machines:
     """Return every valid labelled machine of a space."""
     tables = []
@@ -136,7 +147,7 @@ def test_samples_of_a_space_have_its_prior(space: str) -> None:
     drawn = _codes(chosen.sample(np.random.default_rng(0), 100_000), chosen)
     counts = np.bincount(np.searchsorted(codes[order], drawn), minlength=len(codes))
     log_prior = chosen.log_prior(every)[order]
-    if len(chosen.sizes) == 1:
+    if len(chosen.sizes) == 1:  # of several, the prior counts valid machines
         expected = np.exp(log_prior - log_prior.max())
         expected *= len(drawn) / expected.sum()
         assert stats.chisquare(counts, expected).pvalue > LEAST_P

@@ -11,7 +11,16 @@ import pytest
 
 import whence
 from support.problems import random_machine, random_world, valid_machines
-from whence import AlphaPrior, Expert, LapsePrior, Posterior, Prior, Tempering
+from whence import (
+    AlphaPrior,
+    Exhaustive,
+    Expert,
+    LapsePrior,
+    Posterior,
+    Prior,
+    RewardMachine,
+    Tempering,
+)
 from whence._arrays import Floats
 from whence.errors import ArgumentError
 from whence.likelihood import reference
@@ -138,6 +147,35 @@ def test_kinds_are_compared_by_their_evidence() -> None:
         assert abs(value - each[kind].log_evidence[n][0]) < 4 * error + 0.05
     assert "expert (" in sampled.answer
     assert sampled.inferred == ("alpha", "kind")
+
+
+def test_the_evidence_of_a_kind_is_as_exact_as_its_error_says() -> None:
+    mdp = whence.LabeledMDP.from_triples(
+        [(s, a, (s + step) % 5, 1.0) for s in range(5) for a, step in enumerate((-1, 1))],
+        states=5, actions=2, labels=[None, "a", None, "b", None],
+    )  # fmt: skip
+    task = RewardMachine(mdp.alphabet, [[1, 0], [1, 0]], [[0.0, 0.0], [0.0, 1.0]])
+    demos = whence.simulate(mdp, task, Expert(6.0, 0.9), episodes=40, length=30, seed=0)
+    asked: dict[str, Any] = {"discount": 0.9, "lapse": 0.0, "alpha": 6.0}
+
+    def found(kind: str, states: Any, nats: float) -> dict[Any, tuple[float, float]]:
+        settings = Exhaustive(nats=nats)
+        run = whence.infer(mdp, demos, states=states, expert_kind=kind, settings=settings, **asked)
+        return dict(run.log_evidence)
+
+    alone = {
+        (n, kind): found(kind, n, 700)[n][0] for n in (1, 2) for kind in ("boltzmann", "soft")
+    }
+    for nats in (1, 40, 700):  # a state alone explains 500 nats less
+        both = found("infer", (1, 2), nats)
+        assert both.keys() == alone.keys() if nats == 700 else both.keys() < alone.keys()
+        for key, (value, error) in both.items():
+            assert abs(value - alone[key]) <= error + 1e-6
+            assert error < (1e-5 if nats > 1 else 5.0)
+    for kind in ("boltzmann", "soft"):
+        for n, (value, error) in found(kind, (1, 2), 40).items():
+            assert abs(value - alone[n, kind]) <= error
+            assert error < 1e-5 or n == 1
 
 
 def test_fits_lie_where_the_posterior_of_an_expert_does() -> None:

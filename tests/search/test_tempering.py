@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -9,13 +10,16 @@ import pytest
 
 import whence
 from support.problems import random_machine, random_world
-from whence import Expert, Posterior, PosteriorSample, Run, Tempering
+from whence import Expert, Posterior, PosteriorSample, RewardMachine, Run, Tempering
 from whence._arrays import Floats
+from whence.errors import ArgumentError
 from whence.search import census
 from whence.search.draws import Draws
 from whence.search.machines import Machines
 from whence.search.moves import MOVES, Move
+from whence.search.problem import Problem
 from whence.search.space import Space
+from whence.search.unknowns import unknowns
 
 QUICK = Tempering(rungs=4, warm_up=200, pace=50, steps=1_000, until_agreed=False)
 
@@ -207,3 +211,24 @@ def test_a_world_without_symbols_is_refused() -> None:
     demos = whence.Demonstrations.from_episodes([([0, 1], [0])])
     with pytest.raises(whence.errors.ArgumentError, match="the world has no symbols"):
         whence.infer(mdp, demos, states=2, expert=Expert(5, 0.9))
+
+
+def test_a_machine_to_start_from_has_the_known_arrows_however_its_states_are_numbered() -> None:
+    mdp, demos, expert = _problem(0)
+    posterior, known = Posterior(mdp, demos, expert=expert), unknowns(expert, None, None, None)
+    targets = np.array([[1, 3], [3, 0], [2, 0], [2, 0]])
+    rewards = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
+    fixed = {(0, 0): (2, 0.0), (1, 0): (3, 1.0)}  # the second state is that which pays
+    for order in itertools.permutations((1, 2, 3)):
+        old = np.array([0, *order])
+        machine = RewardMachine(mdp.alphabet, np.argsort(old)[targets[old]], rewards[old])
+        problem = Problem((posterior,), known, range(4, 5), fixed, machine)
+        space = problem.target().space
+        found = problem.started(space)
+        assert found is not None
+        assert space.valid(found)[0]
+        tables = [table[0] for table in found.tables(space.levels)]
+        assert RewardMachine(mdp.alphabet, *tables).canonical() == machine.canonical()
+    other = replace(problem, fixed={(0, 0): (2, 1.0)})
+    with pytest.raises(ArgumentError, match="does not have the known arrows"):
+        other.started(other.target().space)

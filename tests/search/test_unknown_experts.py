@@ -13,6 +13,8 @@ from support.problems import random_machine, random_world
 from whence import AlphaPrior, Expert, LapsePrior, Posterior, Prior, Run, Tempering
 from whence._arrays import Floats
 from whence.errors import ArgumentError
+from whence.model.episodes import Episode
+from whence.search import exhaustive
 from whence.search.carrying import FREEDOM, WIDER, Carrier
 from whence.search.machines import Machines, uniform
 from whence.search.unknowns import Experts, unknowns
@@ -171,3 +173,28 @@ def test_priors_are_the_users() -> None:
         LapsePrior(0, 1)
     with pytest.raises(ArgumentError, match="alpha_prior is centred at"):
         AlphaPrior(centre=1e9)
+
+
+def test_light_machines_together_have_the_experts_that_are_likely(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One episode says so little that no machine holds much of the weight."""
+    mdp = whence.LabeledMDP.from_triples(
+        [(s, a, (s + step) % 4, 1.0) for s in range(4) for a, step in enumerate((-1, 1))],
+        states=4, actions=2, labels=[None, "a", "b", None],
+    )  # fmt: skip
+    demos = whence.Demonstrations.from_episodes([Episode([0, 1], [1])])
+    found = []
+    for most, nearly_all in ((10**6, 1.0), (20, 0.999)):
+        monkeypatch.setattr(exhaustive, "MOST_WITH_EXPERTS", most)
+        monkeypatch.setattr(exhaustive, "NEARLY_ALL", nearly_all)
+        run = whence.infer(mdp, demos, states=2, method="exhaustive", discount=(0.8, 0.99))
+        draws = run.draws
+        assert draws is not None
+        found.append(
+            [
+                float(draws.weight @ values)
+                for values in (draws.discount == 0.8, np.log(draws.alpha), draws.lapse)
+            ]
+        )
+    assert found[1] == pytest.approx(found[0], abs=0.05)

@@ -31,6 +31,7 @@ LEAST_CONTEXT = 9.0  # nats below the best that a context may be
 EXCHANGES = 4  # times that each group's machine is chosen anew beside the others
 ROUNDS = 8  # of looking for the best context and combinations of machines
 FEW = 12  # combinations by which contexts are compared
+MOST_AT_ONCE = 1_000_000  # numbers, where ways to fill groups are counted
 TOP = 400  # contexts and machines that stand for all of them, where groups are told
 
 
@@ -199,21 +200,26 @@ def _told(scores: Floats, kept: Ints, tuples: Ints, weights: Floats, total: floa
     """Return who belongs together, from the heaviest contexts and machines."""
     flat = np.argsort(-weights, axis=None, kind="stable")[:TOP]
     weight = np.exp(weights.reshape(-1)[flat])
-    weight /= weight.sum()
-    rows, columns = np.unravel_index(flat, weights.shape)
-    subjects = scores.shape[1]
+    rows, columns = np.unravel_index(flat[weight > 0], weights.shape)
+    weight = weight[weight > 0] / weight.sum()
+    subjects, groups = scores.shape[1], tuples.shape[1]
     together = np.zeros((subjects, subjects))
-    for share, c, machines in zip(weight, kept[rows], tuples[columns], strict=True):
-        belongs = _belonging(scores[c][:, machines])
-        together += share * (belongs @ belongs.T)
+    size = max(MOST_AT_ONCE // (subjects * groups << groups), 1)
+    for start in range(0, len(rows), size):
+        some = slice(start, start + size)
+        own = scores[kept[rows[some]][:, None, None], np.arange(subjects)[:, None],
+                     tuples[columns[some]][:, None, :]]  # fmt: skip
+        belongs, pairs = belonging(own.transpose(1, 0, 2))
+        together += pairs @ weight[some]
+        if start == 0:
+            likeliest = belongs[:, 0]
     np.fill_diagonal(together, 1.0)
     best = tuples[columns[0]]
-    belongs = _belonging(scores[kept[rows[0]]][:, best])
-    group = _filling(belongs)
+    group = _filling(likeliest)
     order = list(dict.fromkeys(group.tolist()))
     order += [k for k in range(len(best)) if k not in order]
     renamed = np.argsort(np.array(order))
-    share = belongs[np.arange(subjects), group]
+    share = likeliest[np.arange(subjects), group]
     return Parted(total, renamed[group], share, together, best[order])
 
 
@@ -225,10 +231,65 @@ def _filling(belongs: Floats) -> Ints:
         free = np.bincount(group, minlength=belongs.shape[1])[group] > 1
         loss = np.where(free, belongs[here, group] - belongs[:, empty], np.inf)
         group[int(np.argmin(loss))] = empty
-    return group
+    return np.asarray(group)
 
 
-def _belonging(scores: Floats) -> Floats:
-    """Return float64[S, K], how likely each subject belongs to each group."""
-    found = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+def belonging(scores: Floats) -> tuple[Floats, Floats]:
+    """Return who belongs where, and with whom, over all ways to fill K groups, none left empty.
+
+    Subjects come one after the other, as in `filled`: what has come to each set of groups that
+    have somebody, and what is still to come from there, are multiplied where a subject is put.
+
+    Args:
+        scores: float64[S, N, K], of each subject under the machines of each group.
+
+    Returns:
+        float64[S, N, K], how likely each subject belongs to each group, and float64[S, S, N], how
+        likely two belong to the same one.
+    """
+    subjects, size, groups = scores.shape
+    chance = np.exp(scores - np.maximum(scores.max(axis=2, keepdims=True), LEAST))
+    left = _left(chance)
+    came = np.zeros((1 << groups, size))
+    came[0] = 1.0
+    with_each = np.zeros((1 << groups, subjects, groups, size))  # where a subject is in a group
+    belongs, pairs = np.zeros(scores.shape), np.zeros((subjects, subjects, size))
+    for s in range(subjects):
+        own = chance[s].T
+        new, new_with = np.zeros_like(came), np.zeros_like(with_each)
+        for mask in range(1 << groups):
+            for k in range(groups):
+                after = mask | 1 << k
+                put = came[mask] * own[k]
+                belongs[s, :, k] += put * left[s + 1, after]
+                new[after] += put
+                new_with[after, s, k] += put
+                both = with_each[mask, :s] * own[k]
+                pairs[s, :s] += both[:, k] * left[s + 1, after]
+                new_with[after, :s] += both
+        total = np.maximum(belongs[s].sum(axis=1), SMALLEST)
+        belongs[s] /= total[:, None]
+        pairs[s] /= total
+        largest = np.maximum(new.max(axis=0), SMALLEST)
+        came, with_each = new / largest, new_with / largest
+    return belongs, pairs + pairs.transpose(1, 0, 2)
+
+
+def _left(chance: Floats) -> Floats:
+    """Return float64[S + 1, 2^K, N]: the sum over the ways of all from s on to fill what is left.
+
+    Each is up to a factor that is the same for all sets of groups that have somebody.
+
+    Args:
+        chance: float64[S, N, K], of each subject in each group.
+    """
+    subjects, size, groups = chance.shape
+    full = 1 << groups
+    left = np.zeros((subjects + 1, full, size))
+    left[subjects, full - 1] = 1.0
+    for s in reversed(range(subjects)):
+        for mask in range(full):
+            for k in range(groups):
+                left[s, mask] += left[s + 1, mask | 1 << k] * chance[s, :, k]
+        left[s] /= np.maximum(left[s].max(axis=0), SMALLEST)
+    return left

@@ -16,6 +16,8 @@ import numpy as np
 from whence._arrays import Floats
 from whence.errors import ArgumentError
 
+FAR = 700.0  # spreads below the centre, behind which there is nothing; its exponential is finite
+
 
 @dataclass(frozen=True)
 class AlphaPrior:
@@ -76,7 +78,8 @@ class AlphaPrior:
         if math.isinf(self.spread):
             return rng.uniform(low, high, size)
         middle = math.log(self.centre)
-        first, last = (1 / (1 + math.exp((middle - end) / self.spread)) for end in (low, high))
+        below = (min((middle - end) / self.spread, FAR) for end in (low, high))
+        first, last = (1 / (1 + math.exp(spreads)) for spreads in below)
         chance = rng.uniform(first, last, size)
         found = middle + self.spread * (np.log(chance) - np.log1p(-chance))
         return np.asarray(np.clip(found, low, high))

@@ -28,6 +28,7 @@ from whence.model.expert import BOLTZMANN, SOFT, Expert
 from whence.model.machine import RewardMachine
 from whence.runs.job import Job
 from whence.runs.result import Run
+from whence.runs.trust import longer, unweighed
 from whence.search.diagnostics import by_ladder, ess, evenness
 from whence.search.draws import Draws
 from whence.search.settings import Tempering
@@ -258,10 +259,10 @@ def _expert(sample: PosteriorSample, draws: Draws) -> Expert:
 def sample_of(run: Run) -> PosteriorSample:
     """Return the sample of a run, where its method gives one."""
     if run.posterior is None:
-        raise ArgumentError(
-            f"method {run.method!r} gives no probabilities, so that answers cannot be weighed; "
-            "infer with method='tempering'"
-        )
+        kept = None if run.folder is None else str(run.folder)
+        warming = isinstance(run.settings, Tempering)
+        cure = f"go on first: {longer(run, kept)}" if warming else "infer with method='tempering'"
+        raise ArgumentError(f"{unweighed(run)}, so that answers cannot be weighed; {cure}")
     if run.groups is not None:
         raise ArgumentError(
             f"the run has {len(run.groups.groups)} group(s) of subjects, and a question is put to "

@@ -230,9 +230,14 @@ def heaviest(state: State) -> tuple[Kept, Machines]:
     return first, state.space.machines(first.position)
 
 
-def refined(target: Scorer, space: Enumeration, kept: Kept, batch: int) -> Kept:
-    """Score machines once more, finely, in batches of one size; not those that weigh nothing."""
-    light = kept.log_weight < kept.log_weight.max(initial=-np.inf) - WORTH_REFINING
+def refined(
+    target: Scorer, space: Enumeration, kept: Kept, batch: int, worth: float = WORTH_REFINING
+) -> Kept:
+    """Score machines once more, finely, in batches of one size; not those that weigh nothing.
+
+    Those are left as they are that are more than `worth` nats below the heaviest.
+    """
+    light = kept.log_weight < kept.log_weight.max(initial=-np.inf) - worth
     parts = [kept.taken(light)]
     kept = kept.taken(~light)
     which = space.size_index(kept.position)
@@ -242,6 +247,12 @@ def refined(target: Scorer, space: Enumeration, kept: Kept, batch: int) -> Kept:
             some = positions[start : start + batch]
             parts.append(_scored(target, space, some, min(FINE, target.tolerance)))
     return joined(parts)
+
+
+def scored_once(kept: Kept) -> Kept:
+    """Return those that `refined` may have left as they were."""
+    near = WORTH_REFINING - 1.0  # a machine's own score has changed since, and the heaviest's
+    return kept.taken(kept.log_weight < kept.log_weight.max(initial=-np.inf) - near)
 
 
 def _scored(target: Scorer, space: Enumeration, positions: Ints, tolerance: float) -> Kept:

@@ -14,6 +14,7 @@ seen in the weights. An unknown expert is integrated out, so that P(D | R) is of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -41,6 +42,7 @@ from whence.search.batches import (
     heaviest_first,
     init,
     refined,
+    scored_once,
     step,
 )
 from whence.search.draws import Draws, Exact
@@ -54,7 +56,8 @@ from whence.search.target import Chains
 
 EVIDENCE_ERROR = 1e-6  # of exact log evidence: what each machine's log likelihood may be off
 NEARLY_ALL = 0.999  # of the weight: the machines that are given several experts each ...
-MOST_WITH_EXPERTS = 200  # ... and how many they are at most
+MOST_WITH_EXPERTS = 200  # ... and how many they are at most; so many more stand for all others
+GOLDEN = (math.sqrt(5) - 1) / 2  # of a sequence that is spread evenly however long it is
 AHEAD = 4  # runs of batches for each worker that may wait for an earlier one
 SHORTEST = 10  # the shortest run of batches is one such part of a whole one
 
@@ -138,22 +141,41 @@ class ExactEnumeration(Method[Exhaustive, State, Kept]):
     def _evidence(self, state: State, known: Exact) -> Evidence:
         """Return the log evidence and its error, by size; by kind of expert, too, if compared.
 
-        That of a kind is summed over the machines kept: a lower bound for one that explains
-        little.
+        That of a kind is summed over the machines kept. A machine weighs the mean of what it
+        weighs for each kind, so that those dropped weigh for one at most as many times as much as
+        there are kinds: that is its error, large for a kind that explains little.
         """
         problem, space = self.problem, state.space
+        kinds = problem.unknowns.kinds
         found: Evidence = {}
-        if len(problem.unknowns.kinds) == 1:
-            for n, value in zip(known.sizes, known.log_evidence.tolist(), strict=True):
-                found[n] = value, EVIDENCE_ERROR
+        if len(kinds) == 1:
+            errors = self._errors(state)
+            values = known.log_evidence.tolist()
+            for n, value, error in zip(known.sizes, values, errors, strict=True):
+                found[n] = value, error
             return found
-        for kind in problem.unknowns.kinds:
+        for kind in kinds:
             own = problem.of_kind(kind).marginal("exhaustive")
-            total = by_size(refined(own, space, state.kept, self.settings.batch), space)
-            for n, value in zip(space.sizes, total.tolist(), strict=True):
-                log_size = own.prior.log_size(n, space.sizes)
-                found[n, kind] = value - log_size, EVIDENCE_ERROR
+            kept = refined(own, space, state.kept, self.settings.batch, worth=math.inf)
+            total = by_size(kept, space)
+            for n, value, dropped in zip(space.sizes, total, state.log_dropped, strict=True):
+                if np.isfinite(value):
+                    missed = float(np.logaddexp(0.0, dropped + math.log(len(kinds)) - value))
+                    log_size = own.prior.log_size(n, space.sizes)
+                    found[n, kind] = float(value) - log_size, EVIDENCE_ERROR + missed
         return found
+
+    def _errors(self, state: State) -> list[float]:
+        """Return by how much the log evidence of each size may be off.
+
+        Machines that were scored once are as exact as they were scored, all others finely.
+        """
+        target, space = self._target, state.space
+        rough = np.logaddexp(by_size(scored_once(state.kept), space), state.log_dropped)
+        total = np.logaddexp(by_size(state.kept, space), state.log_dropped)
+        share = np.exp(rough - np.where(np.isfinite(total), total, 0.0))
+        error = EVIDENCE_ERROR + share * target.tolerance
+        return [float(each) for each in error / target.temperature]
 
     def ended(self, state: State, records: Tape[Chains]) -> str | None:
         """Stop when every machine was scored."""
@@ -234,7 +256,9 @@ def _experts(
 ) -> tuple[Ints, list[Expert], Floats]:
     """Return experts for machines, the heaviest first.
 
-    Only those that hold nearly all of the weight have several each.
+    Only those that hold nearly all of the weight have several each. The others have one each: of
+    machines that weigh about as much, one stands for all, and its experts are dealt out to them
+    as often as each is likely.
 
     Returns:
         int64[N], the machine of each; the experts; and float64[N], the share of each of its
@@ -253,10 +277,43 @@ def _experts(
         owner += [number] * len(found)
         experts += found
         shares += share.tolist()
-    heaviest_own = int(np.argmax(shares[: owner.count(0)]))
     owner += range(several, size)
-    experts += [experts[heaviest_own]] * (size - several)
+    experts += _dealt(target, transitions[several:], rewards[several:], weight[several:], running)
     return np.array(owner), experts, np.array(shares + [1.0] * (size - several))
+
+
+def _dealt(
+    target: Integrated, transitions: Ints, rewards: Floats, weight: Floats, running: Floats
+) -> list[Expert]:
+    """Return one expert for each of the lighter machines, the heaviest first.
+
+    They are cut into parts of equal weight, as many as they weigh among all machines; the one in
+    the middle of a part stands for it. Which of its experts a machine has goes by a sequence that
+    is spread evenly, and is the same in every run.
+
+    Args:
+        target: what integrates over experts.
+        transitions: int64[N, n, m].
+        rewards: float64[N, n, m].
+        weight: float64[N].
+        running: float64[M], the summed shares of the weight of all machines, these at the end.
+    """
+    size = len(weight)
+    if not size:
+        return []
+    held = 1.0 - (running[-size - 1] if len(running) > size else 0.0)
+    parts = min(max(math.ceil(MOST_WITH_EXPERTS * held), 1), size)
+    place = (np.cumsum(weight) - weight / 2) / weight.sum()
+    part = np.minimum((place * parts).astype(np.int64), parts - 1)
+    lot = np.modf(np.arange(1, size + 1) * GOLDEN)[0]
+    dealt: list[Expert] = []
+    for each in np.unique(part).tolist():
+        rows = np.flatnonzero(part == each)
+        middle = rows[np.argmin(np.abs(place[rows] - (each + 0.5) / parts))]
+        found, share = target.experts(transitions[middle], rewards[middle])
+        chosen = np.searchsorted(np.cumsum(share), lot[rows], side="right")
+        dealt += [found[number] for number in np.minimum(chosen, len(found) - 1).tolist()]
+    return dealt
 
 
 def _expert(target: Scorer, transitions: Ints, rewards: Floats) -> Expert:

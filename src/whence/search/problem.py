@@ -15,6 +15,7 @@ from whence.likelihood.integrating import Integrated
 from whence.likelihood.posterior import Posterior
 from whence.model.machine import RewardMachine
 from whence.search.machines import Machines, check_space
+from whence.search.pinning import pinned_order
 from whence.search.space import Space
 from whence.search.target import Target
 from whence.search.unknowns import Unknowns
@@ -103,7 +104,10 @@ class Problem:
         return replace(self, posteriors=tuple(made))
 
     def started(self, space: Space) -> Machines | None:
-        """Return the machine to start from as one of the space, or None."""
+        """Return the machine to start from as one of the space, or None.
+
+        Its states are numbered as the known arrows say, whatever their numbers were.
+        """
         if self.start is None:
             return None
         machine = self.start.over(self.posteriors[0].alphabet).canonical()
@@ -118,8 +122,12 @@ class Problem:
             np.zeros((1, space.largest, space.m), dtype=np.int64),
             np.array([n]),
         )
-        tables.transitions[0, :n] = machine.transitions
-        tables.paid[0, :n] = np.searchsorted(space.levels, machine.rewards)
+        transitions, paid = machine.transitions, np.searchsorted(space.levels, machine.rewards)
+        order = pinned_order(transitions, paid, space) if space.pinned else None
+        if order is not None:
+            transitions, paid = np.argsort(order)[transitions[order]], paid[order]
+        tables.transitions[0, :n] = transitions
+        tables.paid[0, :n] = paid
         found = space.tidy(tables)
         if not space.valid(found)[0]:
             raise ArgumentError(

@@ -53,6 +53,11 @@ class Space:
         """The index of the level 0."""
         return self.levels.index(0.0)
 
+    @cached_property
+    def pinned(self) -> bool:
+        """Whether anything is pinned, so that the numbers of states count."""
+        return bool((self.known_targets >= 0).any() or (self.known_paid >= 0).any())
+
     def log_target(self, targets: Ints, own: Ints, n_states: Ints) -> Floats:
         """Return the log probability of each target of an entry; shapes are broadcast."""
         others = np.maximum(n_states - 1, 1)

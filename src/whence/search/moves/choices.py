@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from whence._arrays import Ints
+from whence.search.machines import Machines
 
 
 def state(rng: np.random.Generator, n_states: Ints) -> Ints:
@@ -22,6 +23,17 @@ def two_states(rng: np.random.Generator, n_states: Ints) -> tuple[Ints, Ints]:
 def exchanged(values: Ints, one: Ints, other: Ints) -> Ints:
     """Return values with the two exchanged; shapes are broadcast."""
     return np.where(values == one, other, np.where(values == other, one, values))
+
+
+def renumbered(machines: Machines, one: Ints, other: Ints) -> Machines:
+    """Return the same machines with the numbers of two states, int64[B] each, exchanged."""
+    if (one == other).all():
+        return machines
+    states = np.broadcast_to(np.arange(machines.transitions.shape[1]), machines.paid.shape[:2])
+    order = exchanged(states, one[:, None], other[:, None])
+    row = np.arange(machines.size)[:, None]
+    targets = exchanged(machines.transitions[row, order], one[:, None, None], other[:, None, None])
+    return Machines(targets, machines.paid[row, order], machines.n_states)
 
 
 def one_of(rng: np.random.Generator, weights: tuple[float, ...], size: int) -> Ints:

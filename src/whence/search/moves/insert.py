@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whence._arrays import Floats, Ints
+from whence._arrays import Floats
 from whence.search.machines import Machines
 from whence.search.moves import choices, waiting
 from whence.search.space import Space
@@ -48,7 +48,7 @@ def _inserted(
     with np.errstate(divide="ignore"):
         ratio = ratio + np.log(np.maximum(last, 1)) - np.log(waits)
     room = machines.n_states < space.largest
-    return _exchanged(made, np.minimum(place, last), last), np.where(room, ratio, -np.inf)
+    return choices.renumbered(made, np.minimum(place, last), last), np.where(room, ratio, -np.inf)
 
 
 def _removed(
@@ -58,7 +58,7 @@ def _removed(
     waits = waiting.all_waits(machines, space)
     w = np.where(waits, rng.random(waits.shape), -1.0).argmax(axis=1)
     last = machines.n_states - 1
-    machines = _exchanged(machines, w, last)
+    machines = choices.renumbered(machines, w, last)
     wait = waiting.looked_at(machines, last, space)
     between = waiting.remove(rng, machines, wait, space)
     ratio = waiting.log_insert(between, machines, wait, space)
@@ -67,14 +67,3 @@ def _removed(
         ratio = ratio - np.log(np.maximum(last, 1)) + np.log(waits.sum(axis=1))
     smaller = between._replace(n_states=np.maximum(last, 1))
     return smaller, np.where(waits.any(axis=1), ratio, -np.inf)
-
-
-def _exchanged(machines: Machines, one: Ints, other: Ints) -> Machines:
-    """Return the same machines with the numbers of two states exchanged."""
-    states = np.broadcast_to(np.arange(machines.transitions.shape[1]), machines.paid.shape[:2])
-    order = choices.exchanged(states, one[:, None], other[:, None])
-    row = np.arange(machines.size)[:, None]
-    targets = choices.exchanged(
-        machines.transitions[row, order], one[:, None, None], other[:, None, None]
-    )
-    return Machines(targets, machines.paid[row, order], machines.n_states)

@@ -1,9 +1,13 @@
-"""One state more, or one less: split a state, or merge the last state into another.
+"""One state more, or one less: split a state, or merge a state into another.
 
-A state is added behind the others, so labels are shuffled first (which no target notices): any
-state but 0 may be the last. Splitting c makes the new state in the likeness of c, its row and
-some of the arrows to c; the way back merges it into c, which is one choice in as many as there
-were states. Both directions are tried equally often, and a size that is not allowed has no mass.
+Splitting c makes the new state in the likeness of c, its row and some of the arrows to c; the way
+back merges it into c, which is one choice in as many as there were states. Both directions are
+tried equally often, and a size that is not allowed has no mass.
+
+The new state takes any place but the first, and what was there goes to the end; the way back
+takes any state but 0, and the last goes to its place: as many choices in both directions. Where
+nothing is pinned, no target notices the numbers of states: they are shuffled instead, and the
+state that comes or goes is the last.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
 from whence.search.machines import Machines
-from whence.search.moves import likeness
+from whence.search.moves import choices, likeness
 from whence.search.moves.regroup import merged
 from whence.search.space import Space
 
@@ -26,11 +30,16 @@ def usable(space: Space) -> bool:
 
 def propose(rng: np.random.Generator, machines: Machines, space: Space) -> tuple[Machines, Floats]:
     """Return proposals and log q(old | new) - log q(new | old)."""
-    machines = shuffled(rng, machines)
+    if not space.pinned:
+        machines = shuffled(rng, machines)
     grow = rng.random(len(machines.n_states)) < 0.5
     possible = np.where(grow, machines.n_states < space.largest, machines.n_states > 1)
+    last = np.where(grow, machines.n_states, machines.n_states - 1)
+    place = 1 + rng.integers(0, np.maximum(last, 1)) if space.pinned else last
+    place = np.where(possible, place, last)
     more, ratio_more = _split(rng, machines, space)
-    less, ratio_less = _merge(rng, machines, space)
+    taken = choices.renumbered(machines, np.where(grow, last, place), last)
+    less, ratio_less = _merge(rng, taken, space)
     choose = grow[:, None, None]
     stay = ~possible[:, None, None]
     result = Machines(
@@ -38,7 +47,8 @@ def propose(rng: np.random.Generator, machines: Machines, space: Space) -> tuple
         np.where(stay, machines.paid, np.where(choose, more[1], less[1])),
         np.where(possible, machines.n_states + np.where(grow, 1, -1), machines.n_states),
     )
-    return space.tidy(result), np.where(possible, np.where(grow, ratio_more, ratio_less), 0.0)
+    result = choices.renumbered(space.tidy(result), np.where(grow, place, last), last)
+    return result, np.where(possible, np.where(grow, ratio_more, ratio_less), 0.0)
 
 
 def shuffled(rng: np.random.Generator, machines: Machines) -> Machines:

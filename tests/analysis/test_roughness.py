@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 
 import whence
+from support.draws import draws_of
 from whence import Demonstrations, Episode, Expert, LabeledMDP, Posterior
 from whence._arrays import Floats
 from whence.analysis import rough_chains, roughness
 from whence.likelihood.redrawn import Redrawn
 from whence.model.rough import rough_dynamics
+from whence.search.problem import Problem
+from whence.search.unknowns import unknowns
 
 EXPERT = Expert(alpha=4, discount=0.8)
 LABEL = [None, "a", "b"]
@@ -201,3 +204,15 @@ def test_dynamics_changed_for_all_machines_leave_exact_samples_exact(
     mean = weight @ np.array(changes) / weight.sum()
     error = np.sqrt((weight**2 * (np.array(changes) - mean) ** 2).sum()) / weight.sum()
     assert bool(abs(mean) < 4 * error) is exact
+
+
+def test_chains_start_with_the_known_arrows_and_jump_to_no_list_then() -> None:
+    demos = shown()
+    posterior = Posterior(LabeledMDP.from_demonstrations(demos), demos, expert=EXPERT)
+    machine = whence.RewardMachine(("a", "b"), [[1, 2], [1, 1], [2, 2]], [[0, 0], [1, 0], [0, 0]])
+    known = unknowns(EXPERT, None, None, None)
+    for fixed in ({}, {(0, 1): (1, 0.0)}):  # by b to the second state, which is its third
+        target = Problem((posterior,), known, range(3, 4), fixed).target()
+        listed = rough_chains.listed_of(target, draws_of([machine]))
+        assert np.isfinite(listed.log_prior).all()
+        assert bool(listed.place) == (not fixed)

@@ -29,6 +29,7 @@ from whence.search import changing
 from whence.search.draws import Draws
 from whence.search.machines import Machines
 from whence.search.moves import MOVES, usable
+from whence.search.pinning import as_pinned
 from whence.search.problem import Problem
 from whence.search.target import Chains, Target
 from whence.search.tempering import EXPERT, acceptance
@@ -49,7 +50,8 @@ class Listed:
     Attributes:
         chains: with the experts that they were drawn with.
         chance: float64[U], how often each is proposed.
-        place: the number of each by its canonical form.
+        place: the number of each by its canonical form; nothing where arrows are pinned, since
+            labelled copies then are not as many as states have orders: chains start here alone.
         log_prior: float64[U], of the machines alone.
         copies: float64[U], log (n - 1)!, since a machine of n states has as many labelled copies.
     """
@@ -261,13 +263,15 @@ def listed_of(target: Target, *samples: Draws) -> Listed:
     rows = first[heavy]
     paid = np.abs(tables[1][rows][..., None] - np.array(target.space.levels)).argmin(axis=-1)
     machines = target.space.tidy(Machines(tables[0][rows], paid, n_states[rows]))
+    machines = as_pinned(machines, target.space)
     soft = np.concatenate([draws.softly for draws in samples])
     experts = Experts(
         alpha[rows], lapse[rows], target.unknowns.nearest(discount[rows], soft[rows])
     )
     share = weight[heavy] / weight[heavy].sum()
     chance = 0.5 * share + 0.5 / len(share)
-    place = {key: number for number, key in enumerate(keys(target, machines))}
+    named = () if target.space.pinned else keys(target, machines)
+    place = {key: number for number, key in enumerate(named)}
     log_prior = target.log_prior(machines, experts)
     chains = Chains(machines, experts, np.zeros(len(rows)), log_prior)
     copies = np.array([math.lgamma(n) for n in machines.n_states.tolist()])

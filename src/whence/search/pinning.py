@@ -9,28 +9,36 @@ from __future__ import annotations
 import numpy as np
 
 from whence._arrays import Ints
+from whence.search.machines import Machines
 from whence.search.space import Space
 
 Arrows = list[tuple[int, int, int, int]]  # state, symbol, target and the place of what is paid
 
 
-def pinned_order(transitions: Ints, paid: Ints, space: Space) -> Ints | None:
-    """Return int64[n]: the state of a machine at each number, where it then has what is pinned.
+def as_pinned(machines: Machines, space: Space) -> Machines:
+    """Return the same machines with what is pinned, as far as any numbering has it."""
+    if not space.pinned:
+        return machines
+    transitions, paid = machines.transitions.copy(), machines.paid.copy()
+    for row, n in enumerate(machines.n_states.tolist()):
+        order = _order(transitions[row, :n], paid[row, :n], space)
+        if order is not None:
+            transitions[row, :n] = np.argsort(order)[transitions[row, order]]
+            paid[row, :n] = paid[row, order]
+    return Machines(transitions, paid, machines.n_states)
+
+
+def _order(transitions: Ints, paid: Ints, space: Space) -> Ints | None:
+    """Return int64[n]: the state of a machine at each number; the first keeps its own.
 
     Args:
         transitions: int64[n, m].
         paid: int64[n, m], places of levels.
-        space: with known arrows; the first state keeps its number.
+        space: with known arrows.
     """
-    at = np.argwhere(space.known_targets >= 0)
-    arrows = [
-        (
-            state,
-            symbol,
-            int(space.known_targets[state, symbol]),
-            int(space.known_paid[state, symbol]),
-        )
-        for state, symbol in at.tolist()
+    arrows: Arrows = [
+        (y, x, int(space.known_targets[y, x]), int(space.known_paid[y, x]))
+        for y, x in np.argwhere(space.known_targets >= 0).tolist()
     ]
     found = _placed({0: 0}, arrows, transitions, paid)
     if found is None:

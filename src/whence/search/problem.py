@@ -15,7 +15,7 @@ from whence.likelihood.integrating import Integrated
 from whence.likelihood.posterior import Posterior
 from whence.model.machine import RewardMachine
 from whence.search.machines import Machines, check_space
-from whence.search.pinning import pinned_order
+from whence.search.pinning import as_pinned
 from whence.search.space import Space
 from whence.search.target import Target
 from whence.search.unknowns import Unknowns
@@ -122,13 +122,9 @@ class Problem:
             np.zeros((1, space.largest, space.m), dtype=np.int64),
             np.array([n]),
         )
-        transitions, paid = machine.transitions, np.searchsorted(space.levels, machine.rewards)
-        order = pinned_order(transitions, paid, space) if space.pinned else None
-        if order is not None:
-            transitions, paid = np.argsort(order)[transitions[order]], paid[order]
-        tables.transitions[0, :n] = transitions
-        tables.paid[0, :n] = paid
-        found = space.tidy(tables)
+        tables.transitions[0, :n] = machine.transitions
+        tables.paid[0, :n] = np.searchsorted(space.levels, machine.rewards)
+        found = as_pinned(space.tidy(tables), space)
         if not space.valid(found)[0]:
             raise ArgumentError(
                 "init: the machine to start from has unreachable states, pays nothing or does "

@@ -5,6 +5,7 @@ fact that was stated is asked of the true task. Facts of probability p should be
 1 - p of cases; facts of one run hang together, so the p-value is a rough one.
 
     python benchmarks/answers.py [--stories rat key warehouse coffee usual multi] [--seeds 10]
+                                [--first 0]
 """
 
 from __future__ import annotations
@@ -61,12 +62,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--stories", nargs="+", default=list(STORIES), choices=list(STORIES))
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     given = parser.parse_args()
     for name in given.stories:
         story = STORIES[name]()
         print(f"{name}: {STORIES[name].__doc__}", flush=True)
         facts, named = [], 0
-        for seed in range(given.seeds):
+        for seed in range(given.first, given.first + given.seeds):
             found, whole = told(story, seed)
             facts += found
             named += whole

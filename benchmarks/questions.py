@@ -11,7 +11,8 @@ is below 50%, a simulated person is asked until it has 95%, at most 30 times,
     more      for one more demonstration from the world's own starts.
 
     python benchmarks/questions.py [--worlds coffee multi growing] [--tasks 40] [--first 0]
-        [--ways best random open more] [--states N] [--length 30] [--wrong 0.1] [--out FILE]
+        [--ways best random open more] [--states N] [--length 30] [--wrong 0.1] [--precision 0.03]
+        [--out FILE]
 
 One line a task and way; then medians, and with `--wrong` how many are right and the error rate.
 """
@@ -87,14 +88,14 @@ def probability(run: whence.Run, moves: object) -> float:
     return sum(route.probability for route in found if route.moves == moves)
 
 
-def begun(task: Task, number: int) -> whence.Run:
+def begun(task: Task, number: int, precision: float = 0.03) -> whence.Run:
     """Infer from few demonstrations."""
     demos = whence.simulate(
         task.mdp, task.truth, task.expert, episodes=EPISODES, length=task.length, seed=number
     )
     return whence.infer(
         task.mdp, demos, states=task.states, expert=task.expert, rewards=task.rewards,
-        seed=number, threads=1, progress=False, precision=0.05,
+        seed=number, threads=1, progress=False, precision=precision,
     )  # fmt: skip
 
 
@@ -170,7 +171,12 @@ def asked(
 
 
 def tasks(
-    name: str, first: int, count: int, states: int | None = None, length: int = 30
+    name: str,
+    first: int,
+    count: int,
+    states: int | None = None,
+    length: int = 30,
+    precision: float = 0.03,
 ) -> Iterator[tuple[int, Task, whence.Run]]:
     """Yield tasks whose true route few demonstrations leave below a half, with their runs."""
     found = 0
@@ -178,7 +184,7 @@ def tasks(
         task = task_of(name, number, states, length)
         if not true_route(task)[0]:  # type: ignore[index]
             continue  # nothing is wanted, so that nothing can be shown
-        run = begun(task, number)
+        run = begun(task, number, precision)
         if run.posterior is not None and probability(run, true_route(task)) < BELOW:
             found += 1
             yield number, task, run
@@ -210,12 +216,13 @@ def main() -> None:
     parser.add_argument("--states", type=int, help="of tasks from the prior; the paper's task's")
     parser.add_argument("--length", type=int, default=30, help="of the demonstration, there")
     parser.add_argument("--wrong", type=float, default=0.0)
+    parser.add_argument("--precision", type=float, default=0.03, help="of the runs")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     rows: list[dict[str, object]] = []
     for name in options.worlds:
         for number, task, run in tasks(
-            name, options.first, options.tasks, options.states, options.length
+            name, options.first, options.tasks, options.states, options.length, options.precision
         ):
             for way in options.ways:
                 began = time.process_time()

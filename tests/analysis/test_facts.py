@@ -151,17 +151,22 @@ def test_what_every_machine_says_is_not_said_to_be_learned() -> None:
     )
 
 
-def test_a_run_without_choices_is_doubted() -> None:
+def test_demonstrations_that_tell_nothing_are_doubted() -> None:
+    expert = Expert(10, 0.9)
     rows = [(0, 0, 1, 1.0), (1, 0, 0, 1.0), (1, 1, 1, 1.0)]
     mdp = LabeledMDP.from_triples(
         rows, states=2, actions=("go", "stay"), labels=[None, "a"], alphabet=("a",),
         initial=[(0, 1.0)], unavailable=[(0, 1)],
     )  # fmt: skip
+    wants = RewardMachine.from_arrows(["x -a/1-> x"], alphabet=("a",))
     forced = Demonstrations.from_episodes([whence.Episode([0, 1], [0])])
-    assert "nobody had a choice" in doubts_of_choice([(mdp, forced)])[0]
-    free = Demonstrations.from_episodes([whence.Episode([0, 1, 1], [0, 1])])
-    assert doubts_of_choice([(mdp, free)]) == ()
-    assert doubts_of_choice([(mdp, forced), (mdp, free)]) == ()
+    assert "nobody had a choice" in doubts_of_choice([(mdp, forced)], wants, expert)[0]
+    stays = Demonstrations.from_episodes([whence.Episode([0, 1, 1, 1, 1, 1, 1], [0, *[1] * 5])])
+    assert doubts_of_choice([(mdp, stays)], wants, expert) == ()
+    assert doubts_of_choice([(mdp, forced), (mdp, stays)], wants, expert) == ()
+    either = Demonstrations.from_episodes([whence.Episode([0, 1, 1, 0, 1, 0, 1], [0, 1, 0] * 2)])
+    (doubt,) = doubts_of_choice([(mdp, either)], wants, Expert(0.01, 0.9))
+    assert "better than chance" in doubt
 
 
 def test_nothing_below_one_half_is_stated_and_nothing_below_nine_tenths_is_sure() -> None:

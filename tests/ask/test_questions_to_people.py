@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -160,8 +161,12 @@ def test_arguments_are_checked() -> None:
     ):
         with pytest.raises(ArgumentError, match=message):
             questions(run(), **said)
-    with pytest.raises(ArgumentError, match="'annealing' gives no probabilities"):
+    with pytest.raises(ArgumentError, match="the method, annealing, gives no probabilities"):
         questions(small.infer("annealing"))
+    with pytest.raises(ArgumentError, match="go on first: whence resume RUN --steps"):
+        questions(replace(small.infer("tempering"), posterior=None))
+    with pytest.raises(ArgumentError, match="not all machines were scored"):
+        questions(replace(run(), posterior=None))
 
 
 def test_nothing_is_asked_where_nothing_is_open() -> None:

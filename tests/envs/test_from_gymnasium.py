@@ -13,7 +13,13 @@ import whence
 from support.small_envs import TableEnv, corridor, newest
 from whence import LabeledMDP, RewardMachine
 from whence.envs import GymWorld
-from whence.errors import ArgumentError, WhenceError, WhenceWarning, WorldError
+from whence.errors import (
+    ArgumentError,
+    DemonstrationsError,
+    WhenceError,
+    WhenceWarning,
+    WorldError,
+)
 from whence.planning.evaluation import expected_return
 from whence.planning.policies import Policy
 
@@ -286,6 +292,21 @@ def test_exploration_estimates_the_table() -> None:
     )
     again = GymWorld.from_env(hidden, label={3: "goal"}, steps=20_000, seed=5)
     assert again.mdp == world.mdp
+
+
+def test_what_exploration_never_saw_is_refused_with_how_to_see_more() -> None:
+    table = corridor(4)
+    table[1][0] = [(1 - 1e-12, 0, 0.0, False), (1e-12, 1, 0.0, False)]
+    hidden = TableEnv(table, [0.5, 0.5, 0, 0], hide=True)
+    world = GymWorld.from_env(hidden, label={3: "goal"}, steps=2_000, seed=5)
+    assert len(world.demonstrations([((1, 0), (0,))])) == 1
+    with pytest.raises(DemonstrationsError) as caught:
+        world.demonstrations([((1, 0), (0,)), ((1, 1, 1), (0, 0))])
+    assert str(caught.value) == (
+        "demonstrations, episode 1, step 0: action '0' never leads from state '1' to state '1', "
+        "as far as 2,000 steps of exploring saw (1 more like this); explore with more, such as "
+        "steps=20_000"
+    )
 
 
 def test_exploration_says_what_it_never_tried() -> None:

@@ -217,3 +217,23 @@ def test_a_workbook_is_a_table(tmp_path: Path) -> None:
         (tmp_path / "bad.xlsx").write_bytes(spoilt)
         with pytest.raises(WhenceError, match="damaged"):
             Demonstrations.load(tmp_path / "bad.xlsx")
+
+
+def test_a_sheet_of_notes_and_a_title_are_no_table(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    rows = [("episode", "state", "action"), (1, "here", "go"), (1, "there", None)]
+    plain, book = openpyxl.Workbook(), openpyxl.Workbook()
+    book.active["A1"] = "who made this"
+    sheet = book.create_sheet("data")
+    sheet["A1"] = "Experiment 3"
+    sheet.merge_cells("A1:C1")
+    for row in rows:
+        plain.active.append(row)
+        sheet.append(row)
+    plain.save(tmp_path / "plain.xlsx")
+    book.save(tmp_path / "book.xlsx")
+    with pytest.warns(
+        whence.WhenceWarning, match="first sheet, 'Sheet', holds no table; 'data' is"
+    ):
+        found = Demonstrations.load(tmp_path / "book.xlsx")
+    assert found == Demonstrations.load(tmp_path / "plain.xlsx")

@@ -264,3 +264,30 @@ def test_a_sound_table_has_no_problems_and_names_may_be_kept() -> None:
     assert examined(guess).problems == ()
     spoiled = guessed(_table(**_spoiled()), {})
     assert len(examined(spoiled, spelling=False).problems) == 4
+
+
+def test_an_ending_without_its_last_state_is_told_with_a_repair() -> None:
+    table = _maze()
+    table["done"] = [int(t == 8) for t in table["t"]]
+    found = examined(guessed(_table(**table), {}))
+    (problem,) = found.problems
+    assert problem.text.startswith("log.csv, row 8, column 'done': the task was over after this ")
+    assert problem.text.endswith("add a row for it, without an action (5 more like this).")
+    assert problem.repair == "take it as not known whether the task was over"
+    names = ColumnNames(**guessed(_table(**table), {}).names)
+    assert all(each.ended is None for each in demonstrations(found.repaired, names))
+    table["choice"] = [
+        "" if t == 8 else a for t, a in zip(table["t"], table["choice"], strict=True)
+    ]
+    whole = examined(guessed(_table(**table), {}))
+    assert not whole.problems
+    assert all(each.ended for each in demonstrations(whole.plain, names))
+
+
+def test_single_letters_are_names_but_no_parts_of_names() -> None:
+    table = _table(episode=["a"], t=[0], s=["x"], a=["y"], event=["z"])
+    assert guessed(table, {}).names == {
+        "episode": "episode", "step": "t", "state": "s", "action": "a", "label": "event",
+    }  # fmt: skip
+    with pytest.raises(DemonstrationsError, match="no column looks like states"):
+        guessed(_table(episode=["a"], time_s=[0.5], event=["z"]), {})

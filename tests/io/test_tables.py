@@ -245,9 +245,11 @@ def test_files_as_programs_write_them_are_read(tmp_path: Path) -> None:
         plain.replace("1;den;;bed\n", "1;den;;bed;;\n;;;\n"),
         plain.replace("trip", ";trip").replace("1;", ";1;"),  # the numbers of rows, unnamed
         plain.replace(";", "|"),
+        "sep=;\n" + plain.replace("cue", "cue,,,,,,,,"),
         "#" + plain,
     ):
         found = names | ({"episode": "#trip"} if text[:2] == "#t" else {})
+        found |= {"label": "cue,,,,,,,,"} if text[:4] == "sep=" else {}
         assert Demonstrations.from_table(written(tmp_path, text), **found) == wanted
     path = tmp_path / "log.csv"
     for encoding in ("utf-8-sig", "utf-16"):

@@ -149,7 +149,8 @@ def test_log_likelihoods_keep_the_promised_tolerance(kind: str) -> None:
 
 
 def test_rounding_that_goes_around_in_a_circle_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem, usual, calls = problems("deterministic", 1004, 9)[8], Product.discounted, []
+    problem, usual = problems("deterministic", 1004, 9)[8], Product.discounted
+    calls: list[Any] = []
 
     def counted(self: Product, *given: Any) -> Floats:
         calls.append(given)

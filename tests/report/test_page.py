@@ -6,6 +6,8 @@ import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -17,11 +19,12 @@ from support import studies
 from support.pages import Element, parsed
 from whence import RewardMachine
 from whence.analysis.design import best_start
-from whence.analysis.facts import Fact, percent
+from whence.analysis.facts import GRANTED, Fact, percent
 from whence.analysis.rivals import BARELY, Untold
 from whence.drawing import text
 from whence.errors import FileError
 from whence.report import Study, render, write
+from whence.report.answer import _lead
 from whence.report.html import Html, counted, fill, fixed, nats, safe, share, share_with_error
 from whence.report.maps import seen
 from whence.report.words import WORDS, anchor_of
@@ -258,7 +261,14 @@ def test_why_there_is_no_comparison_is_said() -> None:
 def test_a_method_without_probabilities_says_so() -> None:
     root = page(studies.annealed())
     assert "no probabilities" in section(root, "answer").text
-    assert "gives no weights" in section(root, "alternatives").text
+    assert "annealing, gives no probabilities" in section(root, "alternatives").text
+
+
+def test_what_every_machine_says_does_not_look_sure() -> None:
+    found = SimpleNamespace(sure=(1,), granted=True, surety=GRANTED, statement="It wants a")
+    run = SimpleNamespace(found=found, doubts=(), provisional=False, until_now="")
+    text = str(_lead(cast("Study", SimpleNamespace(run=run))))
+    assert f'class="sure shaky">{GRANTED}</span>' in text
 
 
 def test_the_model_is_checked_on_the_episodes_set_aside() -> None:

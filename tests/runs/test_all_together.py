@@ -137,3 +137,4 @@ def test_subjects_of_masked_and_estimated_worlds_have_experts_of_their_own(
     run = _infer(pairs, experts="by-subject", endings="ignore", states=2)
     assert run.groups is not None
     assert {subject.name for subject in run.groups.subjects} == {"ada", "bob"}
+    assert any("takes the dynamics that the log shows for the true ones" in n for n in run.notes)

@@ -262,7 +262,7 @@ def test_answers_that_do_not_fit_are_refused(question: Any, answer: Any, message
 def test_an_impossible_episode_and_a_method_without_a_sample_are_refused() -> None:
     with pytest.raises(DemonstrationsError, match="the answer, episode 0"):
         _exact().answered(SHOW, {"states": [2, 0], "actions": [1]})
-    with pytest.raises(ArgumentError, match="'annealing' gives no probabilities"):
+    with pytest.raises(ArgumentError, match="annealing, gives no probabilities"):
         small.infer("annealing").answered(SEQUENCE, 1.0)
 
 

@@ -73,13 +73,11 @@ def test_a_scheduler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch)
         pass
 
 
-def test_a_scheduler_without_workers_is_told_of_with_what_to_do(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(workers, "FIRST_SECONDS", 0.1)
-    with (
-        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
-        distributed.Client(cluster, set_as_default=False) as found,
-        pytest.raises(WorkerError, match=r"no worker came .* client.wait_for_workers\(1\)"),
-    ):
-        workers.adopted(found)
+def test_a_scheduler_without_workers_is_told_of_with_what_to_do() -> None:
+    def none_comes(count: int, timeout: float) -> None:
+        raise TimeoutError
+
+    scheduler = SimpleNamespace(address="tcp://127.0.0.1:8786")
+    lonely = SimpleNamespace(scheduler=scheduler, wait_for_workers=none_comes)
+    with pytest.raises(WorkerError, match=r"no worker came .* client.wait_for_workers\(1\)"):
+        workers.DaskWorkers(lonely)

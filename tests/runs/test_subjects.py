@@ -300,6 +300,20 @@ def test_a_run_that_is_read_again_has_the_same_groups_without_a_search(
     assert again.subjects == run.groups.subjects
 
 
+def test_doubts_and_notes_are_those_of_each_group(
+    run: whence.Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told(posterior: Posterior, *_: Any) -> list[str]:
+        return [f"{posterior.n_steps} steps"]
+
+    for name in ("doubts_of_discount", "notes_of_levels", "notes_of_greed"):
+        monkeypatch.setattr(f"whence.runs.outcome.{name}", told)
+    again = whence.load(folder)
+    for said in (again.doubts, again.notes):
+        assert {"s0, s2: 240 steps", "s1, s3: 240 steps"} <= set(said)
+    assert "480 steps" not in {*again.doubts, *again.notes}
+
+
 def _broken(event: Event) -> None:
     if event.step >= 20:
         raise KeyboardInterrupt

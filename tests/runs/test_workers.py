@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import threading
 import time
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -299,3 +302,43 @@ def test_an_executor_that_is_none_is_refused() -> None:
         small.infer("tempering", executor=3)
     with pytest.raises(ArgumentError, match="a card works in this process"):
         small.infer("tempering", executor=Here(1), device="cuda")
+
+
+@pytest.mark.parametrize("named", [None, "x86-64-v3"])
+def test_features_of_the_processor_count_unless_they_are_set(
+    named: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """numba takes the machine's own features also where a processor is named."""
+    monkeypatch.setattr(numba.config, "CPU_NAME", named)
+    monkeypatch.setattr(numba.config, "CPU_FEATURES", None)
+    mine = units.identity.__wrapped__()
+    other = SimpleNamespace(flatten=lambda: "+another")
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: other)
+    assert units.difference(mine, units.identity.__wrapped__()) is not None
+    monkeypatch.setattr(numba.config, "CPU_FEATURES", "")
+    assert units.identity.__wrapped__()["processor features"] != mine["processor features"]
+
+
+class Later(Here):
+    """Comes back with each unit after a while, which is longer than between checkpoints."""
+
+    def submit(self, function: Any, request: dict[str, Any]) -> Future[Any]:
+        """Do it, and say so later."""
+        done, future = super().submit(function, request), Future[Any]()
+        threading.Timer(0.05, lambda: future.set_result(done.result())).start()
+        return future
+
+
+def test_a_checkpoint_before_the_first_unit_is_done_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "EVENT_SECONDS", 0.0)
+    told: list[Event] = []
+    run = small.infer(
+        "exhaustive", executor=Later(2), folder=tmp_path / "run", checkpoint=0,
+        on_event=told.append,
+    )  # fmt: skip
+    assert _bytes(run) == _bytes(small.infer("exhaustive"))
+    early = [event for event in told if event.machine is None]
+    assert early
+    assert all(event.so_far is None for event in early)

@@ -72,17 +72,17 @@ def test_copies_begin_as_the_warm_up_ends_and_go_their_own_ways() -> None:
         assert walk.state.strands == 1
         walk.advance()
     state = walk.state
-    assert (state.ladders, state.strands, len(state.ladder)) == (2, 8, 16)
-    assert sorted(state.ladder.tolist()) == list(range(16))
-    assert state.ladder[::8].tolist() == [0, 1]
-    tables = state.chains.machines.transitions.reshape(2, 8, 4, -1)
+    assert (state.ladders, state.strands, len(state.ladder)) == (2, 4, 8)
+    assert sorted(state.ladder.tolist()) == list(range(8))
+    assert state.ladder[::4].tolist() == [0, 1]
+    tables = state.chains.machines.transitions.reshape(2, 4, 4, -1)
     assert (tables == tables[:, :1]).all()
     seen = walk.method.evaluations(state)
     for _ in range(SETTLING):
         walk.advance()
     assert not len(walk.records)
-    assert walk.method.evaluations(walk.state) == seen + 64 * SETTLING
-    tables = walk.state.chains.machines.transitions.reshape(2, 8, 4, -1)
+    assert walk.method.evaluations(walk.state) == seen + 32 * SETTLING
+    tables = walk.state.chains.machines.transitions.reshape(2, 4, 4, -1)
     assert (tables != tables[:, :1]).any()
     walk.advance()
     assert len(walk.records) == 1
@@ -111,7 +111,9 @@ def test_draws_stand_copy_after_copy_in_order_of_time() -> None:
             kept.append(record.log_likelihood)
     draws = walk.method.sampled(walk.state, walk.records)
     assert draws is not None
-    rows = np.stack(kept).reshape(-1, 16)  # steps, and where there is a census times
+    rows = np.stack(kept).reshape(
+        -1, 2 * tempering.MOST_COPIES
+    )  # steps, and where there is a census times
     assert draws.log_likelihood.tolist() == rows.T.reshape(-1).tolist()
     assert draws.ladder.tolist() == [0] * (rows.size // 2) + [1] * (rows.size // 2)
 
@@ -126,7 +128,7 @@ def test_ladders_with_copies_go_the_same_way_apart(seats: int, scans: int) -> No
     while apart.state.step < 200:
         apart.advance(crew)
     assert len(crew.seen) > 2 * seats
-    assert max(len(part.places) for part in crew.seen) == 16 // seats
+    assert max(len(part.places) for part in crew.seen) == 8 // seats
     for one, other in (
         (whole.state.chains, apart.state.chains),
         (whole.records.together(), apart.records.together()),
@@ -149,7 +151,7 @@ def test_a_broken_run_with_copies_ends_as_an_unbroken_one(
             raise _KillError
 
     run = small.infer("tempering", **KNOWN, folder=tmp_path / "whole")
-    assert run.ladders["copies"] == 8
+    assert run.ladders["copies"] == tempering.MOST_COPIES
     with pytest.raises(_KillError):
         small.infer(
             "tempering", **KNOWN, folder=tmp_path / "broken", checkpoint=0.0, on_event=broken

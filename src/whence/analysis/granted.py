@@ -1,4 +1,7 @@
-"""What is said whatever was demonstrated: nothing else was considered, or nobody had a choice."""
+"""What the demonstrations do not say.
+
+Perhaps nothing else was considered, nobody had a choice, or all is as if by chance.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,23 @@ import numpy as np
 
 from whence.analysis.facts import Answer
 from whence.analysis.plans import Plans
+from whence.analysis.untested import MOST_STEPS, Pairs
+from whence.likelihood.steps import steps
 from whence.model.checks import step_states
-from whence.model.demos import Demonstrations
+from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
-from whence.model.mdp import LabeledMDP
 
 CERTAIN = 0.9995  # what is less probable was not said by all machines
 LARGEST = 100_000  # states of a product up to which other machines are asked
 NO_CHOICE = (
     "nobody had a choice: every state that was acted in has one action, so the demonstrations "
     "tell nothing of what the expert wants; log what else could have been done there"
+)
+HARDLY_BETTER = 3.0  # nats
+BY_CHANCE = (
+    "no machine explains the demonstrations better than chance does (by {:.1f} nats, over {:,} "
+    "steps): they show no wish that such machines can have; label what may matter to the expert, "
+    "or allow for more states"
 )
 
 
@@ -75,10 +85,22 @@ def _two(alphabet: tuple[str, ...], level: float, first: int, then: int | None) 
     return RewardMachine(alphabet, transitions, rewards)
 
 
-def doubts_of_choice(pairs: Sequence[tuple[LabeledMDP, Demonstrations]]) -> tuple[str, ...]:
-    """Return a doubt where every state that was acted in has one action."""
+def doubts_of_choice(pairs: Pairs, machine: RewardMachine, expert: Expert) -> tuple[str, ...]:
+    """Return a doubt where choices tell nothing: there were none, or they are as if by chance.
+
+    Args:
+        pairs: worlds, each with its demonstrations.
+        machine: the best one.
+        expert: its expert.
+    """
+    taken = sum(demos.n_steps for _, demos in pairs)
+    if not taken or taken > MOST_STEPS:
+        return ()
+    chance = 0.0
     for mdp, demos in pairs:
-        acted = np.unique(demos.states[step_states(demos)])
-        if mdp.n_actions > 1 and (mdp.available[acted].sum(axis=1) > 1).any():
-            return ()
-    return (NO_CHOICE,)
+        choices = mdp.available.sum(axis=1)[demos.states[step_states(demos)]]
+        chance -= float(np.log(choices).sum())
+    if chance == 0:
+        return (NO_CHOICE,)
+    gain = float(steps(pairs, machine, expert).log_likelihood.sum()) - chance
+    return () if gain >= HARDLY_BETTER else (BY_CHANCE.format(round(gain, 1) + 0.0, taken),)

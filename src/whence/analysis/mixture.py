@@ -231,7 +231,7 @@ def _filling(belongs: Floats) -> Ints:
         free = np.bincount(group, minlength=belongs.shape[1])[group] > 1
         loss = np.where(free, belongs[here, group] - belongs[:, empty], np.inf)
         group[int(np.argmin(loss))] = empty
-    return group
+    return np.asarray(group)
 
 
 def belonging(scores: Floats) -> tuple[Floats, Floats]:

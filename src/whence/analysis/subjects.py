@@ -143,8 +143,8 @@ def weighed(
     profiles = [[] for _ in discounts] if before is None else [[*row] for row in before.profiles]
     for row, discount in zip(profiles, discounts, strict=True):
         for machine in machines[known:]:
-            seen = shown(worlds, machine, discount, subject, count, soft)
-            row.append([profile(each, alpha, lapse) for each in seen])
+            each_one = shown(worlds, machine, discount, subject, count, soft)
+            row.append([profile(each, alpha, lapse) for each in each_one])
     if experts == BY_SUBJECT:
         return _by_subject(tuple(machines), log_prior, profiles, alpha, lapse)
 

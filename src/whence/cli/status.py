@@ -36,7 +36,8 @@ def command(run: str, watch: bool, out: Output) -> None:
     from whence.runs.status import status_document
 
     folder = Path(run)
-    ask, parts = status_document, _parts
+    ask: Ask = status_document
+    parts = _parts
     if standing.is_sweep(folder):
         ask, parts = standing.standing, _sweep_parts
     document = ask(folder)

@@ -108,9 +108,12 @@ class GymWorld:
     def demonstrations(self, recordings: Iterable[Recording | tuple[Any, Any]]) -> Demonstrations:
         """Return what was recorded in the environment as demonstrations in the world."""
         given = [Recording(*recording) for recording in recordings]
-        return Demonstrations.from_episodes(
+        found = Demonstrations.from_episodes(
             [self._episode(recording, number) for number, recording in enumerate(given)]
         )
+        if self.coverage is not None:
+            _check_explored(found, self.mdp, self.coverage.steps)
+        return found
 
     def recordings(self, demos: Demonstrations) -> list[Recording]:
         """Return demonstrations in the world as the environment would have shown them.
@@ -232,3 +235,15 @@ class GymWorld:
     def __repr__(self) -> str:
         split_up = self.mdp.n_states - self.outcomes.observations.n
         return f"<GymWorld: {self.outcomes.source}, {self.mdp!r}, {split_up} states more>"
+
+
+def _check_explored(demos: Demonstrations, mdp: LabeledMDP, steps: int) -> None:
+    """Refuse what exploration never saw."""
+    problems = demos.check(mdp)
+    if not problems.ok:
+        first, others = problems.problems[0].partition(";")[0], problems.total - 1
+        more = f" ({others} more like this)" if others else ""
+        raise DemonstrationsError(
+            f"{first}, as far as {steps:,} steps of exploring saw{more}; explore with more, such "
+            f"as steps={10 * steps:_}"
+        )

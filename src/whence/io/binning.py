@@ -143,8 +143,8 @@ def _numbers(table: Table, column: str, faults: Faults, option: str) -> Floats:
     """Return float64[R], the numbers of a column; not a number where a cell is none."""
     cells: Coded = coded(column, table.cells(column), table)
     each = [as_number(text, commas=table.commas) for text in cells.values]
-    known = [value is not None and abs(value) <= LARGEST for value in each]
-    values = np.array([*np.where(known, each, math.nan), math.nan], dtype=np.float64)
+    kept = [math.nan if v is None or not abs(v) <= LARGEST else v for v in each]
+    values = np.array([*kept, math.nan], dtype=np.float64)
     numbers = values[cells.codes]
     wrong = np.flatnonzero(np.isnan(numbers))
     if len(wrong):

@@ -1,7 +1,8 @@
 """Demonstrations as a table in a text file, `*.csv` or `*.tsv`: a header, then one row per state.
 
 Cells are separated by commas, semicolons, tabs or bars, whichever the header uses; quotes as
-usual. Where that is no comma, numbers may have a decimal comma.
+usual. Where that is no comma, numbers may have a decimal comma. A first line such as `sep=;`, as
+spreadsheets write it, says the separator.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from whence.model.mdp import LabeledMDP
 
 ENDINGS = (".csv", ".tsv")
 SEPARATORS = ",;\t|"
+SAID = re.compile(rf'("?sep=([{SEPARATORS}])"?)\n', re.IGNORECASE)
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # what no text has
 
 
@@ -46,9 +48,11 @@ def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrat
 
 def read(data: bytes, source: str) -> Table:
     """Return the cells of a text file as a table; lines that are all empty do not count."""
-    text = _without_remarks(_decoded(data, source))
+    text = _decoded(data, source)
+    said = SAID.match(text)
+    text = _without_remarks(text if said is None else text[said.end(1) :])
     head = text.lstrip("\n").partition("\n")[0]
-    separator = max(SEPARATORS, key=head.count)
+    separator = max(SEPARATORS, key=head.count) if said is None else said[2]
     reader = csv.reader(io.StringIO(text), delimiter=separator, strict=True)
     try:
         rows = list(reader)

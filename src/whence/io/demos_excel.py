@@ -1,19 +1,21 @@
 """Demonstrations as a sheet of a workbook, `*.xlsx`, by the optional package openpyxl.
 
-The first sheet counts; its first row with a value is the header. Formulas count as what they came
-to when the workbook was last saved; nothing in it is run.
+The first sheet that holds a table counts: two rows with two values each, at least; the first of
+them is the header, and a title above it, a row of one value, is left out. Formulas
+count as what they came to when the workbook was last saved; nothing in it is run.
 """
 
 from __future__ import annotations
 
 import io
+import warnings
 import zipfile
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
 import numpy as np
 
-from whence.errors import FormatError, MissingExtraError
+from whence.errors import FormatError, MissingExtraError, WhenceWarning
 from whence.io.columns import Table, header_of
 from whence.io.table_writer import columns
 from whence.io.tables import ColumnNames, demonstrations
@@ -24,6 +26,7 @@ ENDINGS = (".xlsx",)
 MOST_PACKED = 100  # bytes that one byte of an honest workbook unpacks to
 ALWAYS_UNPACKED = 2**24  # bytes that even a small one may unpack to
 
+MOST_SHEETS = 20  # that are looked into
 MOST_EMPTY = 10  # cells for each that is there, beyond a few million
 
 
@@ -46,25 +49,50 @@ def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrat
 
 
 def read(data: bytes, source: str) -> Table:
-    """Return the cells of the first sheet of a workbook as a table."""
+    """Return the cells of the first sheet of a workbook that holds a table."""
     package = _package()
     _check_size(data, source)
     try:
         book = package.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        sheet = book.worksheets[0]
-        sheet.reset_dimensions()
-        rows = [list(row) for row in sheet.iter_rows(values_only=True)]
+        sheets = book.worksheets[:MOST_SHEETS]
+        found, rows = sheets[0], _cells(sheets[0])
+        for sheet in sheets[1:]:
+            if len(_wide(rows)) > 1:
+                break
+            more = _cells(sheet)
+            if len(_wide(more)) > 1:
+                found, rows = sheet, more
     except Exception as error:
         reason = str(error).partition("\n")[0][:100] or type(error).__name__
         raise FormatError(
             f"{source}: not a workbook, or a damaged one: {reason}; save it as .xlsx, or as .csv"
         ) from None
+    if found is not sheets[0]:
+        warnings.warn(
+            f"{source}: the first sheet, {sheets[0].title!r}, holds no table; {found.title!r} is "
+            "read",
+            WhenceWarning,
+            stacklevel=2,
+        )
     return _table(rows, source)
+
+
+def _cells(sheet: Any) -> list[list[Any]]:
+    sheet.reset_dimensions()
+    return [list(row) for row in sheet.iter_rows(values_only=True)]
+
+
+def _wide(rows: list[list[Any]]) -> list[int]:
+    """Return which rows have two values or more."""
+    return [at for at, row in enumerate(rows) if sum(cell is not None for cell in row) > 1]
 
 
 def _table(rows: list[list[Any]], source: str) -> Table:
     """Return rows as columns; those without any value do not count."""
-    numbers = [n for n, row in enumerate(rows, start=1) if any(cell is not None for cell in row)]
+    head = next(iter(_wide(rows)), 0)  # what is above are titles
+    numbers = [
+        n for n, row in enumerate(rows, start=1) if n > head and any(c is not None for c in row)
+    ]
     kept = [rows[number - 1] for number in numbers]
     if not kept:
         raise FormatError(

@@ -19,12 +19,13 @@ WORDS = {
     "step": "step t time timestep index tick order frame sample seconds sec ms timestamp date "
     "datetime clock nr no number",
     "state": "state place position location where cell room node zone site arm patch "
-    "chamber compartment page at from",
+    "chamber compartment page at from s",
     "action": "action choice move decision act response command did turn went heading "
-    "direction key button next to",
+    "direction key button next to a",
     "label": "label event cue symbol stimulus sign seen read object observation landmark what",
     "ended": "ended end done terminated terminal finished over success",
 }  # what people call them, the likelier names first
+LETTERS = ("s", "a")  # of a name they say nothing: time_s
 ABSENT = frozenset(("", "na", "n/a", "nan", "null", "none", "-", "?", ".", "missing"))
 EPISODE, NEXT = "(episode)", "(next state)"
 SHOWN = 12
@@ -90,6 +91,8 @@ def _by_name(table: Table, names: Mapping[str, str]) -> Iterator[tuple[str, str]
             if what == "subject" and parts is _split:  # a rat's weight is not its name
                 continue
             words = WORDS[what].split()
+            if parts is _split:
+                words = [word for word in words if word not in LETTERS]
             found = [
                 (words.index(word), place, name)
                 for place, name in enumerate(table.columns)

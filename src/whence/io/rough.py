@@ -23,6 +23,7 @@ from whence.io.tables import SAID
 
 NAMED = ("episode", "state", "action", "label")
 MOSTLY = 0.5  # of all steps: numbers that are more than one apart so often are times
+UNKNOWN = "take it as not known whether the task was over"
 MINOR = 0.1  # of a state's rows: a label that stands less often is taken for a mistake
 
 
@@ -216,7 +217,7 @@ def _unlike(
 
 
 def _ended(table: Table, names: Mapping[str, str]) -> tuple[Table, list[Problem]]:
-    """Return the table without words on endings that say neither true nor false."""
+    """Return the table without words on endings that cannot be used, and these."""
     if "ended" not in names:
         return table, []
     name = names["ended"]
@@ -225,9 +226,27 @@ def _ended(table: Table, names: Mapping[str, str]) -> tuple[Table, list[Problem]
     for row, cell in enumerate(cells):
         if cell and cell.lower() not in SAID:
             text = f"{table.place(row, name)}: `{cell}` is not true or false."
-            problems.append(Problem(row, text, "take it as not known whether the task was over"))
+            problems.append(Problem(row, text, UNKNOWN))
             cells[row] = ""
-    return _with(table, name, cells), _first_few(problems)
+    cells, lacking = _led_nowhere(_with(table, name, cells), names)
+    return _with(table, name, cells), [*_first_few(problems), *lacking]
+
+
+def _led_nowhere(table: Table, names: Mapping[str, str]) -> tuple[list[str], list[Problem]]:
+    """Return what is said of endings, but where the last state is missing, and that in words."""
+    name, own = names["ended"], episodes(table, names)
+    cells, acted = list(table.columns[name]), table.columns[names["action"]]
+    last = {own[row]: row for row in ordered(table, names)}
+    lacking = [row for row in last.values() if acted[row] and SAID.get(cells[row].lower())]
+    if not lacking:
+        return cells, []
+    row, gone = min(lacking), {own[row] for row in lacking}
+    text = (
+        f"{table.place(row, name)}: the task was over after this row's action, and the state that "
+        f"it led to is missing; add a row for it, without an action{_more(len(lacking) - 1)}."
+    )
+    kept = ["" if each in gone else cell for each, cell in zip(own, cells, strict=True)]
+    return kept, [Problem(row, text, UNKNOWN)]
 
 
 def _stepped(

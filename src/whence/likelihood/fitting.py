@@ -23,6 +23,7 @@ from whence.likelihood.solved import Solved
 from whence.model.expert_prior import AlphaPrior, LapsePrior
 
 MOST_ROWS = 4_096  # pairs of a machine state and a visited state that a fit looks at
+FITTING = 2.0  # what a number of Q takes where an expert is fitted, as states that are solved
 REMEMBERED = 100_000
 USUAL_LAPSE = 0.05  # to start from
 FARTHEST = 4.0  # how far a mean may lie from the fit
@@ -187,7 +188,7 @@ class Fitter:
         for some in self.solved.pieces(size, tables[0].shape[1]):
             q, counts = self.solved.rows(tables, discount, keys, some)
             own = q, counts, prior[some], start[some], result[some]
-            self.solved.spread(partial(_fit_some, own, self.free), len(q))
+            self.solved.spread(partial(_fit_some, own, self.free), len(q), FITTING * q.size)
         return result
 
     def _softly(self, number: int, tables: tuple[Ints, Floats]) -> Floats:

@@ -24,6 +24,7 @@ from whence.likelihood.threads import spread, threads_available
 from whence.model.mdp import LabeledMDP
 
 SOLVED_TOGETHER = 2**17  # values of hubs that are kept until they are read, about
+HUB_WORK = 0.25  # what a state of a machine takes in a row of the map, as states that are swept
 
 
 class HubEngine:
@@ -117,7 +118,8 @@ class HubEngine:
                 work(room, first, min(stop, first + room.machines))
             rooms.append(room)
 
-        spread(part, size, max(LANES // n, 1), self.threads)
+        counted = size * n * len(self.map.states) * HUB_WORK
+        spread(part, size, max(LANES // n, 1), self.threads, counted)
 
 
 class _Room:

@@ -24,6 +24,7 @@ ROOM = 2**22  # numbers that are worked on at a time
 KEPT = 2**23  # numbers that are kept
 
 AT_ONCE = 4  # machines that a thread takes
+WEIGHING = 0.125  # what a number of Q takes where an expert is weighed, as states that are solved
 
 Rows = tuple[Floats, Floats]
 Keyed = tuple[tuple[Ints, Floats], list[bytes]]
@@ -67,12 +68,12 @@ class Solved:
         for some in self.pieces(len(keys), tables[0].shape[1]):
             q, counts = self.rows(tables, discount, keys, some)
             own = q, counts, alpha[some], lapse[some], result[some]
-            self.spread(partial(_weigh_some, own), len(q))
+            self.spread(partial(_weigh_some, own), len(q), WEIGHING * q.size)
         return result + self.posteriors[0].beside_steps(transitions, rewards)
 
-    def spread(self, part: Callable[[int, int], None], size: int) -> None:
-        """Run `part(start, stop)` over machines, on several threads where they are many."""
-        spread(part, size, AT_ONCE, self.posteriors[0].engines[0].threads)
+    def spread(self, part: Callable[[int, int], None], size: int, work: float) -> None:
+        """Run `part(start, stop)` over machines, on several threads where that is much work."""
+        spread(part, size, AT_ONCE, self.posteriors[0].engines[0].threads, work)
 
     def keyed(self, transitions: Ints, rewards: Floats, discount: Ints) -> Keyed:
         """Return canonical tables, and what each machine at its discount is known by.

@@ -20,6 +20,7 @@ from whence.report.html import (
     width,
 )
 from whence.report.study import Study
+from whence.runs.trust import unweighed
 
 TOP = 5
 TITLE = "Single machines"
@@ -29,10 +30,7 @@ def alternatives(study: Study) -> Html:
     """Return the section."""
     sample = study.run.posterior
     if sample is None:
-        text = (
-            f"The method, {study.run.method}, gives no weights. Tempering, the default, does; so "
-            "does the exhaustive method where all machines can be scored."
-        )
+        text = f"No machine has a probability: {unweighed(study.run)}."
         return section("alternatives", TITLE, paragraph(text))
     shown = min(TOP, len(sample))
     rest = 1 - float(sample.weights[:shown].sum())

@@ -52,7 +52,7 @@ def _lead(study: Study) -> Html:
     shaky = bool(grave(study.run)) or study.run.provisional
     badge = fill(
         ' <span class="sure {kind}">{chance}{but}</span>',
-        kind="shaky" if shaky else "",
+        kind="shaky" if shaky or found.granted else "",
         chance=found.surety,
         but=", if the doubts below are unfounded" if shaky else "",
     )

@@ -23,6 +23,7 @@ from whence.report.html import (
 )
 from whence.report.study import Study
 from whence.report.words import word
+from whence.runs.trust import unweighed
 
 TOP = 5
 LOOKED = 12  # machines among which differences are looked for
@@ -38,10 +39,7 @@ def facts(study: Study) -> Html:
     """Return the section."""
     title = "What is known"
     if study.run.posterior is None:
-        text = (
-            f"The method, {study.run.method}, gives no weights, so nothing can be said of how "
-            "sure anything is."
-        )
+        text = f"Nothing can be said of how sure anything is: {unweighed(study.run)}."
         return section("facts", title, paragraph(text))
     return section("facts", title, _stated(study), *_limits(study), *_routes(study), *_open(study))
 

@@ -26,6 +26,7 @@ from whence.report.replay import scene_of
 from whence.report.study import Study
 from whence.report.walks import Walk, predicted
 from whence.report.words import word
+from whence.runs.trust import unweighed
 
 KINDS = ("one-way", "other-way")
 SHIFTS = (-0.12, 0.12)
@@ -49,7 +50,7 @@ def following(study: Study) -> Html:
     """Return the section."""
     title = "The next demonstration"
     if study.run.posterior is None:
-        text = "The method gives no weights, so it cannot be said what would tell most."
+        text = f"It cannot be said what would tell most: {unweighed(study.run)}."
         return section("next", title, paragraph(text))
     choices = _choices(study)
     if not choices:

@@ -31,7 +31,8 @@ class Event:
         look: the step at which it may end by itself, as far as is known.
         most_seconds: after which it stops, if that was asked for.
         so_far: returns the provisional `Run`, what was found so far; to be called, if at all,
-            while the callback has the event. It takes as long as analysing at the end.
+            while the callback has the event. It takes as long as analysing at the end. None
+            while there is no machine yet.
     """
 
     kind: str

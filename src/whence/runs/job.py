@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -79,6 +80,15 @@ class Job:
     def by_subject(self) -> bool:
         """Whether anything is asked of single subjects."""
         return self.experts != SHARED or self.tasks != ONE_TASK
+
+    def of_subjects(self, names: Collection[str]) -> Job:
+        """Return the job of some subjects alone, who share a task and an expert."""
+        own = [[str(name) in names for name in demos.subjects or ()] for _, demos in self.pairs]
+        pairs = [
+            (mdp, demos.subset(np.flatnonzero(some)))
+            for (mdp, demos), some in zip(self.pairs, own, strict=True)
+        ]
+        return replace(self, pairs=pairs, experts=SHARED, tasks=ONE_TASK, init=None)
 
     def search(self, problem: Problem) -> Method[Any, Any, Any]:
         """Return the method, at work on a problem."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,13 +17,17 @@ from whence.analysis.greed import notes_of_greed
 from whence.analysis.levels import notes_of_levels
 from whence.analysis.questions import open_questions
 from whence.analysis.sample import PosteriorSample
+from whence.likelihood.posterior import Posterior
+from whence.model.machine import RewardMachine
 from whence.runs import events, folder, subjects, weighing
+from whence.runs.groups import Groups
 from whence.runs.job import Job
 from whence.runs.reported import error_of_facts
 from whence.runs.result import UNFINISHED, Run, Trace
 from whence.runs.searching import Search
 from whence.runs.signals import Stopped
 from whence.search.method import Row
+from whence.search.problem import Problem
 from whence.search.tape import Tape
 
 WARMING = (
@@ -74,32 +79,30 @@ def result(
     kept = None if search.keeper is None else search.keeper.folder
     place = problem.unknowns.places.index((expert.kind, expert.discount))
     posterior = problem.posteriors[place].of_expert(expert)
-    draws, warming, provisional = finding.draws, False, stopped == UNFINISHED
+    draws, provisional = finding.draws, stopped == UNFINISHED
     if draws is None and provisional:
         draws = walk.method.met_so_far(walk.state)
-        warming = draws is not None
+    warming = draws is not finding.draws
     tell = partial(_tell, search, began)
-    found = weighing.weighed(
-        problem, posterior, draws, job.seed, kept, walk.known, None if provisional else tell
-    )
+    aloud = None if provisional else tell
+    found = weighing.weighed(problem, posterior, draws, job.seed, kept, walk.known, aloud)
     machine, expert = weighing.leading(found, machine, expert, posterior.temperature)
     posterior, sample = posterior.of_expert(expert), found.sample
     log_likelihood = posterior.finest(machine)
     log_prior = float(posterior.log_prior(machine.transitions[None], machine.rewards[None])[0])
+    asked = job.by_subject and not provisional
+    groups = subjects.grouped(job, found.draws, kept, tell) if asked else None
+    every = _groups_of(job, groups) or [_Part("", posterior, machine, problem)]
     doubts = (
         *((WARMING.format(draws.size),) if warming and draws is not None else finding.doubts),
         *_doubts_of_facts(job, sample),
         *found.doubts,
         *((AS_ONE,) if job.by_subject and provisional else ()),
-        *doubts_of_choice(problem.posteriors[0].worlds),
-        *doubts_of_discount(posterior, machine, problem),
+        *(() if job.by_subject else doubts_of_choice(job.shown, machine, expert)),
+        *_said(every, lambda part: doubts_of_discount(*part[1:])),
     )
-    by_subject = job.by_subject and not provisional
-    groups = subjects.grouped(job, found.draws, kept, tell) if by_subject else None
-    certainty = () if sample is None else arrow_certainty(posterior, machine, sample)
-    questions = () if sample is None else open_questions(sample, expert=expert)
     if level_notes is None:
-        level_notes = tuple(notes_of_levels(posterior, machine))
+        level_notes = _said(every, lambda part: notes_of_levels(part.posterior, part.machine))
     return Run(
         best=machine,
         score=log_likelihood / posterior.temperature + log_prior,
@@ -117,18 +120,52 @@ def result(
         draws=None if warming else found.draws,
         posterior=sample,
         rough=found.rough,
-        certainty=certainty,
-        open_questions=questions,
+        certainty=() if sample is None else arrow_certainty(posterior, machine, sample),
+        open_questions=() if sample is None else open_questions(sample, expert=expert),
         exact=finding.exact if found.rough is None else None,
         log_evidence=dict(finding.log_evidence) if found.rough is None else {},
         level_notes=level_notes,
-        expert_notes=tuple(notes_of_greed(posterior, machine, problem.unknowns.inferred)),
+        expert_notes=_said(every, _greed_of),
         groups=groups,
         ladders=_ladders(walk.method.details(walk.state)),
         manifest=None if search.keeper is None else search.keeper.manifest,
         folder=kept,
         answers=job.answers,
     )
+
+
+class _Part(NamedTuple):
+    """Some or all of the subjects, with their posterior, machine and problem."""
+
+    who: str
+    posterior: Posterior
+    machine: RewardMachine
+    problem: Problem
+
+
+def _groups_of(job: Job, groups: Groups | None) -> list[_Part]:
+    """Return the parts of several groups.
+
+    What everybody shows together says nothing of a discount, of levels or of errors then.
+    """
+    several = () if groups is None or len(groups.groups) < 2 else groups.groups
+    found = []
+    for each in several:
+        problem = job.of_subjects(each.subjects).problem(device="cpu")
+        expert = each.draws.expert(int(each.draws.weight.argmax()))
+        place = problem.unknowns.places.index((expert.kind, expert.discount))
+        posterior = problem.posteriors[place].of_expert(expert)
+        found.append(_Part(f"{each.called}: ", posterior, each.best, problem))
+    return found
+
+
+def _said(parts: Sequence[_Part], told: Callable[[_Part], list[str]]) -> tuple[str, ...]:
+    """Return what is told of each part, by its name."""
+    return tuple(part.who + text for part in parts for text in told(part))
+
+
+def _greed_of(part: _Part) -> list[str]:
+    return notes_of_greed(part.posterior, part.machine, part.problem.unknowns.inferred)
 
 
 def _tell(search: Search, began: float, doing: str) -> None:

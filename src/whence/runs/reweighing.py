@@ -19,7 +19,7 @@ from whence.analysis.grouping import unique_machines
 from whence.analysis.questions import open_questions
 from whence.analysis.sample import PosteriorSample
 from whence.errors import ArgumentError
-from whence.likelihood.answers import AnswerTerm, beta_nodes
+from whence.likelihood.answers import A, AnswerTerm, B
 from whence.likelihood.given import demonstrated
 from whence.likelihood.posterior import Posterior
 from whence.model.asking import Answer, standing
@@ -28,6 +28,7 @@ from whence.model.expert import BOLTZMANN, SOFT, Expert
 from whence.model.machine import RewardMachine
 from whence.runs.job import Job
 from whence.runs.result import Run
+from whence.runs.trust import longer, unweighed
 from whence.runs.weighing import likeliest_expert
 from whence.search.diagnostics import by_ladder, ess, evenness
 from whence.search.draws import Draws
@@ -37,6 +38,7 @@ WORN = 100.0  # effective draws, fewer than which the chains are asked for new o
 UNEVEN = 0.5  # the share of their worth that draws must have lost by answers, too
 COMMON = 0.01  # the least probability of a route that must be known
 WARM_UP, PACE, TRIPS = 100, 25, 2  # of chains that start where the sample is
+UNSEEN, FEWEST = 0.1, 100.0  # the share that no draw may show, and how many draws a sample has
 LOST = 1e-3  # the share of machines that were not kept, up to which exact weights stay exact
 FEW = "after the answers, the sample is worth only"
 
@@ -102,7 +104,9 @@ def worn(run: Run) -> bool:
         return False
     if basis.draws.exact:
         return lost(run) > LOST or _few_experts(run)
-    return evenness(drawn_of(run).weight) < UNEVEN and not worth(run) >= WORN
+    if evenness(drawn_of(run).weight) < UNEVEN and not worth(run) >= WORN:
+        return True
+    return unseen(run) > UNSEEN
 
 
 def _few_experts(run: Run) -> bool:
@@ -159,20 +163,54 @@ def again(run: Run) -> Job:
 
 def lost(run: Run) -> float:
     """Return a bound of the mass, given the answers, of machines that an exact basis dropped."""
-    basis = run.sampled
+    basis, added = run.sampled, _added(run)
     assert basis is not None
-    assert basis.draws is not None
-    known = {each.id for each in basis.job.answers}
-    added = [each for each in run.job.answers if each.id not in known]
-    if len(added) != len(run.job.answers) - len(known):  # one was withdrawn
+    if added is None:
         return 1.0
     dropped = 0.0 if basis.exact is None else basis.exact.dropped
-    spoken = [each for each in added if not isinstance(each.value, Episode)]
-    nodes, log_weights = beta_nodes(len(spoken) // 2 + 2)
-    most = np.logaddexp.reduce(log_weights + len(spoken) * np.log1p(-nodes))
+    most = _most(basis, added) / basis.temperature
+    return min(1.0, dropped * math.exp(min(most - _kept(run), 700.0)))
+
+
+def unseen(run: Run) -> float:
+    """Return how much of the mass, given the answers, machines may hold that no draw showed.
+
+    What has more than 3/n of the mass is among n independent draws in 19 of 20 cases. Machines
+    that have less, and agree with all that was answered since, gain on those that were drawn.
+    """
+    basis, added = run.sampled, _added(run)
+    assert basis is not None
+    if added is None:
+        return 1.0
+    most = (_most(basis, added) + float(_steps(basis, added).max())) / basis.temperature
+    count = max(FEWEST, worth(basis))  # who had fewer to begin with has not lost them by answers
+    return min(1.0, 3 / count * math.exp(min(most - _kept(run), 700.0)))
+
+
+def _added(run: Run) -> list[Answer] | None:
+    """Return the answers since a run was sampled; None where one was withdrawn since."""
+    assert run.sampled is not None
+    known = {each.id for each in run.sampled.job.answers}
+    added = [each for each in run.job.answers if each.id not in known]
+    return added if len(added) == len(run.job.answers) - len(known) else None
+
+
+def _most(basis: Run, added: Sequence[Answer]) -> float:
+    """Return the log likelihood of more answers under a machine that agrees with all there are."""
+    before, more = (
+        sum(not isinstance(each.value, Episode) for each in some)
+        for some in (basis.job.answers, added)
+    )
+    return sum(math.log((B + i) / (A + B + i)) for i in range(before, before + more))
+
+
+def _kept(run: Run) -> float:
+    """Return the log of the mean likelihood ratio, over the draws, of what was answered since."""
+    basis = run.sampled
+    assert basis is not None
+    draws = drawn_of(basis)
     ratio = log_ratios(basis, run.job.answers) / basis.temperature
-    kept = np.logaddexp.reduce(np.log(np.maximum(basis.draws.weight, 1e-300)) + ratio)
-    return min(1.0, dropped * math.exp(min(float(most) / basis.temperature - float(kept), 700.0)))
+    return float(np.logaddexp.reduce(np.log(np.maximum(draws.weight, 1e-300)) + ratio))
 
 
 def _steps(basis: Run, some: Sequence[Answer]) -> Floats:
@@ -234,10 +272,10 @@ def _doubts(run: Run) -> list[str]:
 def sample_of(run: Run) -> PosteriorSample:
     """Return the sample of a run, where its method gives one."""
     if run.posterior is None:
-        raise ArgumentError(
-            f"method {run.method!r} gives no probabilities, so that answers cannot be weighed; "
-            "infer with method='tempering'"
-        )
+        kept = None if run.folder is None else str(run.folder)
+        warming = isinstance(run.settings, Tempering)
+        cure = f"go on first: {longer(run, kept)}" if warming else "infer with method='tempering'"
+        raise ArgumentError(f"{unweighed(run)}, so that answers cannot be weighed; {cure}")
     if run.groups is not None:
         raise ArgumentError(
             f"the run has {len(run.groups.groups)} group(s) of subjects, and a question is put to "

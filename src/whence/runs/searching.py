@@ -127,7 +127,7 @@ class Search:
             details=method.details(walk.state) | ({} if self.crew is None else self.crew.details),
             compiling=times.compiling().seconds - self._compiled,
             look=method.look(walk.state),
-            so_far=self.so_far,
+            so_far=None if found is None else self.so_far,
             most_seconds=None if math.isinf(self.job.most_seconds) else self.job.most_seconds,
         )
 
@@ -165,9 +165,11 @@ class Search:
             self._tell_so_far()
 
     def _tell_so_far(self) -> None:
-        """Write what was found so far; that takes at most a twentieth of the time."""
+        """Write what was found so far, if anything; that takes at most a twentieth of the time."""
         began = time.perf_counter()
         if began < self._next_so_far or self.so_far is None or self.write_so_far is None:
+            return
+        if self.walk.method.best(self.walk.state) is None:
             return
         assert self.keeper is not None
         self.write_so_far(self.keeper.folder, self.so_far())

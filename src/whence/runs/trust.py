@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from whence.runs.result import Run
+from whence.search.settings import Exhaustive, Tempering
 
 FOLDER = "RUN"  # where nobody said where the run is kept
 FLAGS = ("--repair", "--as-is")
@@ -27,12 +28,21 @@ def _search(run: Run) -> str:
         return f"the search: all {sum(run.exact.machines):,} machines were scored"
     sample = run.posterior
     if sample is None:
-        return "the search: nothing, since the method gives no probabilities"
+        return f"the search: nothing, since {unweighed(run)}"
     if sample.agreement is None:
         return "the search: made once, so that there is nothing to compare it with"
     times = int(sample.drawn.ladder.max(initial=1)) + 1
     often = "twice" if times == 2 else f"{times} times"
     return f"the search: made {often}, independently, with the same result"
+
+
+def unweighed(run: Run) -> str:
+    """Return why a run has no probabilities, in words."""
+    if isinstance(run.settings, Tempering):
+        return "the warm-up did not end, and draws count from then on"
+    if isinstance(run.settings, Exhaustive):
+        return "not all machines were scored"
+    return f"the method, {run.method}, gives no probabilities"
 
 
 def _expert(run: Run) -> list[str]:
@@ -88,6 +98,8 @@ def cure(doubt: str, run: Run, folder: str | None = None) -> str:
         return shlex.join(["whence", "world", _world(run), *_of_table(run)])
     if "discount" in doubt:
         return _again(run, kept, ["--discount", "infer"])
+    if "than chance does" in doubt:
+        return _again(run, kept, ["--states", f"1-{run.states[-1] + 2}"])
     if "one ladder" in doubt:
         return _again(run, kept, ["--ladders", "2"])
     if "can have produced" in doubt:

@@ -49,8 +49,8 @@ def identity() -> dict[str, str]:
     simd = np.show_config(mode="dicts")["SIMD Extensions"]
     found = [*simd.get("baseline", ()), *simd.get("found", ())]
     features = numba.config.CPU_FEATURES
-    if features is None:
-        features = "" if numba.config.CPU_NAME else llvm.get_host_cpu_features().flatten()
+    if features is None:  # numba then takes the host's, also for a processor that was named
+        features = llvm.get_host_cpu_features().flatten()
     return {
         "whence": __version__,
         "numpy": np.__version__,

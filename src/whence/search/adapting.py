@@ -72,9 +72,9 @@ def adapted(state: State, target: Target, settings: Tempering) -> State:
     Each round is twice as long as the one before, so that the last one, in which the chains have
     settled, decides. After `warm_up` steps, once all finders are over, all ladders have found
     equally good machines, and all neighbours swap about equally often or a round took half as
-    long as the shortest warm-up, the census is taken. One more round, in which chains are drawn
-    from it and leap, says where rungs belong, and the warm-up ends; or else after half of all
-    steps.
+    long as the shortest warm-up, the census is taken. One or two shorter rounds more, in which
+    chains are drawn from it and leap, say where rungs belong, and the warm-up ends; or else after
+    half of all steps.
     """
     half = state.step >= settings.steps // 2
     if state.warm >= 0 or (state.step < state.turn and not half):
@@ -88,14 +88,15 @@ def adapted(state: State, target: Target, settings: Tempering) -> State:
     agreed = state.step >= settings.warm_up and apart(target.score(state.best)) < same_score(
         target
     )
-    long = state.round >= settings.warm_up // (1 if state.common else 2)
+    parts = 1 if state.common else 4 if state.census.size else 2
+    long = state.round >= settings.warm_up // parts
     ready = half or (found and agreed and (balanced or long))
     members, weighed = _census(state, target) if ready else (state.census, state.weighed)
     last = members.size > 0 and not (half or state.census.size or state.common)
     ended = ready and not last
     longer = 2 * state.round if found else state.round
     if last:
-        longer = max(state.round, settings.warm_up // 4)
+        longer = max(settings.warm_up // 6, settings.pace)
     adapted = replace(
         _counted_afresh(state),
         census=members,

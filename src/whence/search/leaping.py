@@ -35,6 +35,8 @@ EVENLY = 0.2  # the share of leaps whose centre is drawn evenly
 RUNGS_APART = 4  # of those at which machines are drawn to tell how often a centre is ...
 TRIES = 12  # ... and how many around each, there
 ROUNDS = 20  # in which shares of centres settle
+NEARLY_ALL = 0.99  # of the weight: where the heaviest centre has it ...
+SELDOM = 8  # ... chains leap every so many steps
 MOST_STATES = 5  # whose (n - 1)! labelled copies are summed over
 
 
@@ -93,6 +95,14 @@ class Leaper:
         log_weight = np.array([part.log_weight for part in found]) - pool
         every = [_shares(*pair) for pair in zip(log_weight, each, strict=True)]
         return np.stack(every)
+
+    def due(self, step: int) -> Bools:
+        """Return bool[K]: the rungs whose chains leap now.
+
+        Where nearly all belongs to the heaviest centre, a leap is rarely of use.
+        """
+        several = self._log_mix[:, 0] < math.log((1 - EVENLY) * NEARLY_ALL)
+        return np.asarray(several | (step % SELDOM == 0))
 
     def step(self, rng: np.random.Generator, chains: Chains, rungs: Ints) -> tuple[Chains, Bools]:
         """Return chains, some of them after a leap, and bool[C], which.

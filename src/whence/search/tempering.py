@@ -32,7 +32,7 @@ EXPERT = "expert"
 SPREAD_SHARE = 0.1
 SMALL_SPREAD = 200.0  # nats
 DRAWN = 8  # samples of each ladder and step where there is a census
-MOST_COPIES = 8  # of a ladder
+MOST_COPIES = 4  # of a ladder
 SMALL = 4_000  # states of the product of worlds and machine: to score one takes no time
 
 
@@ -261,11 +261,17 @@ def recalled(rng: np.random.Generator, state: State, target: Target, recaller: R
 
 
 def leapt(rng: np.random.Generator, state: State, target: Target, leaper: Leaper) -> State:
-    """Let every chain leap, once the warm-up is over."""
+    """Let the chains of some rungs leap, once the census is taken."""
     ladders, rungs = state.temperatures.shape
-    chains, jumped = leaper.step(rng, state.chains, np.tile(np.arange(rungs), ladders))
+    where = np.flatnonzero(np.tile(leaper.due(state.step), ladders))
+    if not len(where):
+        return state
+    some, jumped = leaper.step(taken(rng, where), state.chains.rows(where), where % rungs)
+    others = np.full(state.chains.size, -1)
+    others[where[jumped]] = np.flatnonzero(jumped)
+    chains = state.chains.picked(some, np.arange(state.chains.size), others)
     best = state.best
-    if jumped.any() and _has_better(target, best, chains):
+    if _has_better(target, best, chains):
         best = _better(target, best, _best(target, chains, ladders))
     return replace(state, chains=chains, best=best)
 

@@ -114,7 +114,7 @@ function stage(found, digest) {
   const from = `from ${found.episodes} demonstration${found.episodes === 1 ? "" : "s"}`;
   const old = found.digest === digest ? "" : "; demonstrations have changed since";
   if (found.stage === "so far") return `So far, ${from}; the search goes on${old}.`;
-  const cut = found.stopped === "minutes" ? ", cut off by its time limit" : "";
+  const cut = found.stopped === "minutes" ? ", cut off by its time limit: “How to infer” can allow it more" : "";
   return `Inferred ${from} in ${found.seconds.toFixed(0)} s${cut}${old}.`;
 }
 

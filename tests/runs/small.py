@@ -35,17 +35,18 @@ def world() -> whence.LabeledMDP:
     )  # fmt: skip
 
 
-def demonstrations(mdp: whence.LabeledMDP) -> whence.Demonstrations:
+def demonstrations(mdp: whence.LabeledMDP, episodes: int = 8) -> whence.Demonstrations:
     """Return what an expert shows that goes to a, then to b."""
     task = whence.RewardMachine.from_arrows(["x -a-> y", "y -b/1-> x"], alphabet=("a", "b"))
-    return whence.simulate(mdp, task, Expert(20, 0.9), episodes=8, length=12, seed=3)
+    return whence.simulate(mdp, task, Expert(20, 0.9), episodes=episodes, length=12, seed=3)
 
 
 def infer(method: str, **changes: Any) -> whence.Run:
     """Make a small run."""
     mdp = world()
+    demos = changes.pop("demos", None) or demonstrations(mdp)
     said = METHODS[method] | {"states": 2, "method": method, "seed": 5} | changes
-    return whence.infer(mdp, demonstrations(mdp), **said)
+    return whence.infer(mdp, demos, **said)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

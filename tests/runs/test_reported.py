@@ -50,7 +50,8 @@ def test_plans_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_that_made_all_its_steps_says_which_facts_are_rough() -> None:
-    rough = small.infer("tempering", steps=80, precision=1e-4)
+    little = small.demonstrations(small.world(), episodes=2)
+    rough = small.infer("tempering", steps=80, precision=1e-4, demos=little)
     assert rough.posterior is not None
     assert error_of_facts(rough.posterior) > 1e-4
     assert any(
@@ -58,5 +59,5 @@ def test_a_run_that_made_all_its_steps_says_which_facts_are_rough() -> None:
     )
     assert not any(
         doubt.startswith("the probability of a fact")
-        for doubt in small.infer("tempering", steps=80, precision=0.9).doubts
+        for doubt in small.infer("tempering", steps=80, precision=0.9, demos=little).doubts
     )

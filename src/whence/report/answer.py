@@ -27,6 +27,7 @@ from whence.report.html import (
 from whence.report.maps import seen
 from whence.report.study import Study
 from whence.report.words import explained
+from whence.runs.result import Run
 from whence.runs.trust import checks, cure, grave, longer, sampled
 
 LARGEST_MAP = 300_000  # characters of the map beside the machine
@@ -151,25 +152,32 @@ def _trust(study: Study) -> Html:
     if run.provisional:
         resume = _command(f"whence resume {study.kept}")
         doubts.insert(0, join(["The run is not finished: ", resume, "."]))
+    alone = join([_no_probabilities(run)] if run.posterior is None and not run.provisional else [])
     if doubts:
         lead = "Do not trust this yet."
         if not grave(run) and not run.provisional:
             lead = "The answer stands; some figures are rough."
         return fill(
-            '<div class="notice doubt"><p><strong>{lead}</strong></p>{all}</div>',
+            '{alone}<div class="notice doubt"><p><strong>{lead}</strong></p>{all}</div>',
+            alone=alone,
             lead=lead,
             all=bullets(doubts),
         )
     if run.posterior is None:
-        return fill(
-            '<div class="notice doubt"><p><strong>One machine, no probabilities.</strong> '
-            "The method, {method}, returns the best machine that it met and cannot say how sure "
-            "it is.</p></div>",
-            method=run.method,
-        )
+        return alone
     return fill(
         '<div class="notice good"><p><strong>No doubts.</strong> Checked were {known}.</p></div>',
         known=join((explained(check) for check in checks(run)), "; "),
+    )
+
+
+def _no_probabilities(run: Run) -> Html:
+    """Return the notice of a method that returns one machine."""
+    return fill(
+        '<div class="notice doubt"><p><strong>One machine, no probabilities.</strong> '
+        "The method, {method}, returns the best machine that it met and cannot say how sure "
+        "it is.</p></div>",
+        method=run.method,
     )
 
 

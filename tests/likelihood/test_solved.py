@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -84,3 +87,23 @@ def test_rows_without_the_empty_ones_are_those_of_all_rows(seed: int) -> None:
         assert np.array_equal(found[0], own[used])
         assert np.array_equal(found[1], taken[used])
         assert taken.sum() == posteriors[1].n_steps
+
+
+def test_threads_may_keep_rows_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solved, "KEPT", 20_000)
+    posteriors, _, _ = _problem(6)
+    shared = Solved(posteriors)
+    row = np.zeros((1, 1)), np.zeros((1, 1))
+
+    def keep(thread: int) -> None:
+        for first in range(0, 12_000, 10):
+            shared._keep({f"{thread} {first + i}".encode(): row for i in range(10)})
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(keep, range(4)))
+    finally:
+        sys.setswitchinterval(before)
+    assert shared._numbers == 2 * len(shared._kept)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from threading import Lock
 
 import numpy as np
 
@@ -46,6 +47,7 @@ class Solved:
         self._discount = np.array([expert.discount for expert in experts])
         self._keyed: dict[tuple[bytes, ...], Keyed] = {}
         self._kept: dict[bytes, Rows] = {}
+        self._keeping = Lock()  # finders keep rows side by side
         self._numbers = 0
 
     def serves(self, alpha: Floats, discount: Ints) -> Bools:
@@ -163,12 +165,13 @@ class Solved:
 
     def _keep(self, fresh: dict[bytes, Rows]) -> None:
         """Keep rows, and drop the oldest half of what is kept where there is too much."""
-        self._kept.update(fresh)
-        self._numbers += sum(2 * q.size for q, _ in fresh.values())
-        if self._numbers > KEPT:
-            every = list(self._kept.items())
-            self._kept = dict(every[len(every) // 2 + 1 :])
-            self._numbers = sum(2 * q.size for q, _ in self._kept.values())
+        with self._keeping:
+            self._kept.update(fresh)
+            self._numbers += sum(2 * q.size for q, _ in fresh.values())
+            if self._numbers > KEPT:
+                every = list(self._kept.items())
+                self._kept = dict(every[len(every) // 2 + 1 :])
+                self._numbers = sum(2 * q.size for q, _ in self._kept.values())
 
     def batch(self, n: int) -> int:
         """Return how many machines of n states are worked on at a time."""

@@ -16,17 +16,16 @@ import numpy as np
 
 import whence
 from whence import Expert, LabeledMDP, RewardMachine
+from whence.cli.benchmarks.grids import open_grid
 from whence.likelihood.compiled import CompiledEngine
 from whence.likelihood.engines import Engine
 from whence.likelihood.evidence import compile_evidence
 from whence.likelihood.hub_map import map_hubs
 from whence.likelihood.hubs import HubEngine
-from whence.model.grid import Grid
 from whence.model.prior import Prior
 
 SIDE, LABELLED, STARTS = 39, 25, 40
 SYMBOLS = tuple("abcdefgh")
-ACTIONS = ("up", "right", "down", "left")
 EXPERT = Expert(alpha=100, discount=0.97)
 TASK = RewardMachine.from_arrows(
     ["first -a-> second", "second -b-> third", "third -c/1-> over"], alphabet=SYMBOLS
@@ -35,20 +34,8 @@ TASK = RewardMachine.from_arrows(
 
 def grid(rng: np.random.Generator) -> LabeledMDP:
     """Return an open grid without slip: labels anywhere, 40 starts."""
-    size = SIDE * SIDE
-    chosen = rng.choice(size, LABELLED + STARTS, replace=False)
-    labels = np.full(size, -1)
-    labels[chosen[:LABELLED]] = np.arange(LABELLED) % len(SYMBOLS)
-    laid = Grid(SIDE, SIDE, np.column_stack(np.divmod(np.arange(size), SIDE)))
-    return LabeledMDP.from_triples(
-        laid.transitions(ACTIONS, 0.0),
-        states=size,
-        actions=ACTIONS,
-        labels=labels,
-        alphabet=SYMBOLS,
-        initial=[(int(state), 1 / STARTS) for state in chosen[LABELLED:]],
-        grid=laid,
-    )
+    chosen = rng.choice(SIDE * SIDE, LABELLED + STARTS, replace=False)
+    return open_grid(SIDE, SYMBOLS, chosen[:LABELLED], chosen[LABELLED:])
 
 
 def seconds(engine: Engine, tables: tuple, machines: int) -> tuple[float, np.ndarray]:

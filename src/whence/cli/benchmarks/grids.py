@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import tracemalloc
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -65,20 +66,32 @@ def grid_point(states: int, machines: int, seed: int) -> GridPoint:
 def corner_grid(states: int, seed: int) -> LabeledMDP:
     """Return an open square grid without slip; labels lie in the corner that all have."""
     side, corner = math.isqrt(states - 1) + 1, math.isqrt(SMALLEST_GRID)
-    size = side * side
     rng = np.random.default_rng(seed)
     row, column = np.divmod(rng.choice(corner**2, LABELLED + STARTS, replace=False), corner)
     chosen = row * side + column
+    return open_grid(side, ALPHABET, chosen[:LABELLED], chosen[LABELLED:])
+
+
+def open_grid(side: int, alphabet: Sequence[str], labelled: Ints, starts: Ints) -> LabeledMDP:
+    """Return an open square grid without slip.
+
+    Args:
+        side: of the grid.
+        alphabet: the symbols, which the labelled cells have in turn.
+        labelled: int64[L], these cells.
+        starts: int64[I], where episodes begin, each as likely.
+    """
+    size = side * side
     labels = np.full(size, -1)
-    labels[chosen[:LABELLED]] = np.arange(LABELLED) % len(ALPHABET)
+    labels[labelled] = np.arange(len(labelled)) % len(alphabet)
     grid = Grid(side, side, np.column_stack(np.divmod(np.arange(size), side)))
     return LabeledMDP.from_triples(
         grid.transitions(ACTIONS, 0.0),
         states=size,
         actions=ACTIONS,
         labels=labels,
-        alphabet=ALPHABET,
-        initial=[(int(state), 1 / STARTS) for state in chosen[LABELLED:]],
+        alphabet=alphabet,
+        initial=[(state, 1 / len(starts)) for state in starts.tolist()],
         grid=grid,
         source=f"grid of {side} by {side}",
     )

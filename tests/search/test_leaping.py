@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-import whence
-from support.problems import random_machine, random_world
-from whence import AlphaPrior, Expert, Posterior, Prior
+from support.problems import broad_posteriors
+from whence import AlphaPrior, Expert, Prior
 from whence._arrays import Floats, Ints
 from whence.search import census, surveying
 from whence.search.census import Census
@@ -26,15 +25,7 @@ TEMPERATURES = np.array([1.0, 3.0])
 
 
 def _target(seed: int, sizes: tuple[int, ...], known: Unknowns) -> Target:
-    rng = np.random.default_rng(seed)
-    mdp = random_world(rng, states=8, actions=3, symbols=2, successors=2, blank=0.3)
-    paying = random_machine(rng, mdp.alphabet, 2)
-    task = whence.RewardMachine(
-        mdp.alphabet, paying.transitions, (paying.rewards > 0.6).astype(np.float64)
-    )
-    demos = whence.simulate(mdp, task, Expert(8.0, 0.9, 0.1), episodes=6, length=8, seed=seed)
-    first = Posterior(mdp, demos, expert=Expert(8.0, known.discounts[0], 0.1), rewards=LEVELS)
-    posteriors = tuple(first.of_expert(Expert(8.0, each, 0.1)) for each in known.discounts)
+    posteriors = broad_posteriors(seed, known.discounts, LEVELS)
     n = sizes[-1]
     nothing, prior = np.full((n, 2), -1), Prior()
     log_size = np.full(n + 1, -np.inf)

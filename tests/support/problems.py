@@ -88,3 +88,19 @@ def valid_machines(n: int, m: int, levels: tuple[float, ...]) -> tuple[Ints, Flo
     rewards = np.tile(paid, (len(targets), 1, 1))
     kept = valid(transitions, rewards)
     return transitions[kept], rewards[kept]
+
+
+def broad_posteriors(
+    seed: int, discounts: tuple[float, ...], levels: tuple[float, ...]
+) -> tuple[whence.Posterior, ...]:
+    """Return posteriors by discount, of few demonstrations in a world of two symbols."""
+    rng = np.random.default_rng(seed)
+    mdp = random_world(rng, states=8, actions=3, symbols=2, successors=2, blank=0.3)
+    paying = random_machine(rng, mdp.alphabet, 2)
+    rewards = (paying.rewards > 0.6).astype(np.float64)
+    task = whence.RewardMachine(mdp.alphabet, paying.transitions, rewards)
+    shown = whence.Expert(8.0, 0.9, 0.1)
+    demos = whence.simulate(mdp, task, shown, episodes=6, length=8, seed=seed)
+    experts = [whence.Expert(8.0, discount, 0.1) for discount in discounts]
+    first = whence.Posterior(mdp, demos, expert=experts[0], rewards=levels)
+    return tuple(first.of_expert(expert) for expert in experts)

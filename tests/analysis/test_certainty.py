@@ -83,6 +83,22 @@ def test_an_arrow_that_an_open_sequence_ends_on_is_not_determined() -> None:
     assert {key for key in asked if asked[key].determined != alone[key].determined} <= {(0, "o")}
 
 
+def test_what_an_open_arrow_leads_to_is_not_blamed_for_it() -> None:
+    """Whether `o`, then coffee pays is open, because of what `o` does before: not what it pays."""
+    world = whence.worlds.coffee()
+    over = RewardMachine.from_arrows(
+        ["before -c-> holding", "before -*-> over", "before -o-> over", "holding -o/1-> over",
+         "holding -*-> over"],
+        alphabet=world.task.alphabet,
+    )  # fmt: skip
+    posterior = Posterior(world.mdp, world.demonstrations(0), expert=world.expert)
+    sample = PosteriorSample.from_draws(
+        world.mdp, draws_of([world.task, over], exact=True), world.task.alphabet
+    )
+    asked = {(a.state, a.symbol): a for a in arrow_certainty(posterior, world.task, sample)}
+    assert {key for key in asked if not asked[key].determined} == {(0, "o")}
+
+
 def test_an_arrow_whose_every_change_is_invalid_loses_infinitely_much() -> None:
     """The only reward of a machine of one state and one symbol cannot go."""
     mdp = whence.LabeledMDP.from_dense([[[0, 1]], [[0, 1]]], labels=[None, "c"])

@@ -33,7 +33,8 @@ class Certainty:
         other_reward: of that best other choice; None where there is none.
         likelihood_loss: the least that any other choice loses in log likelihood, invalid
             machines too.
-        determined: whether `loss` is at least 3 nats and no open label sequence ends here.
+        determined: whether `loss` is at least 3 nats and no open label sequence ends here by way
+            of arrows that lose as much.
     """
 
     state: int
@@ -61,7 +62,8 @@ def arrow_certainty(
         posterior: scores the changed machines, at its temperature.
         machine: the best machine; it pays the posterior's reward levels.
         sample: with it, an arrow is not determined when following an open label sequence
-            (see `open_questions`) in the machine ends on the arrow.
+            (see `open_questions`) in the machine ends on the arrow, and no arrow before it on
+            that way is to blame: one that is not determined by itself.
     """
     ordered = _paying(machine.over(posterior.alphabet), posterior.levels)
     changed = _changes(ordered, posterior.levels)
@@ -72,13 +74,14 @@ def arrow_certainty(
     likelihood = posterior.log_likelihood(*tables)
     score = likelihood / posterior.temperature + posterior.log_prior(*tables)
     loss = np.where(valid(*changed), _lost(score), np.inf)
-    unsure = set() if sample is None else _ends(ordered, sample)
     shape = (ordered.transitions.size, -1)
+    loss, likely = loss.reshape(shape), _lost(likelihood).reshape(shape)
+    unsure = set(np.flatnonzero(loss.min(axis=1, initial=np.inf) < DETERMINED).tolist())
+    if sample is not None:
+        unsure |= _blamed(ordered, sample, unsure)
     return tuple(
-        _certainty(ordered, arrow, posterior.levels, losses, likely, unsure)
-        for arrow, (losses, likely) in enumerate(
-            zip(loss.reshape(shape), _lost(likelihood).reshape(shape), strict=True)
-        )
+        _certainty(ordered, arrow, posterior.levels, loss[arrow], likely[arrow], arrow in unsure)
+        for arrow in range(len(loss))
     )
 
 
@@ -118,32 +121,36 @@ def _certainty(
     levels: tuple[float, ...],
     losses: Floats,
     likely: Floats,
-    unsure: set[int],
+    unsure: bool,
 ) -> Certainty:
     state, column = divmod(arrow, len(machine.alphabet))
     best = int(losses.argmin()) if np.isfinite(losses).any() else None
     other = None if best is None else int(_others(machine, levels)[arrow, best])
-    loss = float(losses.min(initial=np.inf))
     return Certainty(
         state=state,
         symbol=machine.alphabet[column],
         target=int(machine.transitions[state, column]),
         reward=float(machine.rewards[state, column]),
-        loss=loss,
+        loss=float(losses.min(initial=np.inf)),
         other_target=None if other is None else other // len(levels),
         other_reward=None if other is None else levels[other % len(levels)],
         likelihood_loss=float(likely.min(initial=np.inf)),
-        determined=loss >= DETERMINED and arrow not in unsure,
+        determined=not unsure,
     )
 
 
-def _ends(machine: RewardMachine, sample: PosteriorSample) -> set[int]:
-    """Return the arrows, state * m + column, that open label sequences end on."""
+def _blamed(machine: RewardMachine, sample: PosteriorSample, unsure: set[int]) -> set[int]:
+    """Return the arrows, state * m + column, that open label sequences end on by sure ways."""
     found = set()
     for word, _ in open_sequences(sample, TELLINGS, LONGEST, NODES):
         labels = [sample.alphabet[symbol] for symbol in word]
-        state = machine.run(labels[:-1]).states[-1]
-        found.add(state * len(machine.alphabet) + machine.index(labels[-1]))
+        states = machine.run(labels[:-1]).states
+        way = [
+            state * len(machine.alphabet) + machine.index(label)
+            for state, label in zip(states, labels, strict=True)
+        ]
+        if unsure.isdisjoint(way[:-1]):
+            found.add(way[-1])
     return found
 
 

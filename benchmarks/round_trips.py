@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,27 @@ def asked(world: str, number: int, unknown: bool) -> tuple[LabeledMDP, Demonstra
     return own.mdp, demos, said if unknown else said | {"expert": EXPERT}
 
 
+@cache
+def watched() -> list[tempering.State]:
+    """Return a list to which the last state of every run by tempering is added from now on."""
+    last: list[tempering.State] = []
+    finish = ParallelTempering.finish
+
+    def watching(self: ParallelTempering, state: tempering.State, records: Any) -> Any:
+        last.append(state)
+        return finish(self, state, records)
+
+    ParallelTempering.finish = watching  # type: ignore[method-assign]
+    return last
+
+
+def travelled(run: whence.Run, state: tempering.State) -> tuple[list[int], float]:
+    """Return the round trips of each ladder, and how many are predicted."""
+    rejected = 1 - np.array(run.ladders["swap_rates"])
+    scans = (state.step - state.warm) * state.strands
+    return run.ladders["round_trips"], trips_predicted(rejected, scans)
+
+
 def main() -> None:
     """Print a line for each run."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -52,14 +74,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--all", action="store_true")
     given = parser.parse_args()
-    last: list[tempering.State] = []
-    finish = ParallelTempering.finish
-
-    def watched(self: ParallelTempering, state: tempering.State, records: Any) -> Any:
-        last.append(state)
-        return finish(self, state, records)
-
-    ParallelTempering.finish = watched  # type: ignore[method-assign]
+    last = watched()
     if given.world != "mice":
         mdp, demos, said = asked(given.world, WARMING, given.unknown)
         whence.infer(mdp, demos, **said, settings=Tempering(steps=900), threads=1, progress=False)
@@ -71,14 +86,12 @@ def main() -> None:
             mdp, demos, **said, settings=settings, seed=number, threads=1, progress=False
         )
         took, state = time.process_time() - began, last[-1]
-        rejected = 1 - np.array(run.ladders["swap_rates"])
-        scans = (state.step - state.warm) * state.strands
-        predicted = trips_predicted(rejected, scans)
-        trips = run.ladders["round_trips"]
+        trips, predicted = travelled(run, state)
+        barrier = 1 - np.array(run.ladders["swap_rates"])
         print(
             f"{given.world} {number}: {run.stopped} after {state.step} steps ({state.warm} of "
             f"warm-up), {took:.1f} CPU s; trips {trips}, predicted {predicted:.1f}, share "
-            f"{min(trips) / predicted:.2f}, Lambda {rejected.sum():.1f}; {run.answer}",
+            f"{min(trips) / predicted:.2f}, Lambda {barrier.sum():.1f}; {run.answer}",
             flush=True,
         )
 

@@ -100,7 +100,10 @@ def test_arviz_can_do_what_statisticians_ask_for(run: whence.Run) -> None:
         assert loo.n_data_points == 5
         ranks = arviz.compare({"one": data, "other": run.to_arviz(predicted=0)})
         assert set(ranks.index) == {"one", "other"}
-        shift = arviz.psens(data, component="prior", component_var_names=["expert"])
+        if hasattr(arviz, "psense"):  # from ArviZ 1.0 on
+            shift = arviz.psense(data, group="prior", group_var_names=["expert"])
+        else:
+            shift = arviz.psens(data, component="prior", component_var_names=["expert"])
         assert np.isfinite(float(shift["alpha"]))
         chains = np.asarray(data["posterior"]["alpha"])
         assert float(arviz.rhat(chains)) == pytest.approx(diagnostics.rhat(chains))

@@ -106,7 +106,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt) as stop:
-        say_error(str(stop.__cause__ or stop) or "stopped")
+        say_error(str(stop.__cause__ or stop.__context__ or stop) or "stopped")
         return 130
     except OSError as error:  # stdout: a closed pipe or a full disk
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from whence._arrays import Floats, Ints
 from whence.likelihood import integrating
 from whence.likelihood.fitting import Fitter
 from whence.likelihood.integrating import Integrated
+from whence.likelihood.kernels.fitting import SCANNED
 from whence.likelihood.reference import optimal_q
 from whence.model.expert_prior import AlphaPrior, LapsePrior
 from whence.model.product import product
@@ -23,11 +25,11 @@ PRIORS = AlphaPrior(), LapsePrior()
 
 
 def _problem(
-    seed: int, successors: int = 2, episodes: int = 30, closed: bool = False
+    seed: int, successors: int = 2, episodes: int = 30, closed: bool = False, states: int = 10
 ) -> tuple[Posterior, tuple[Ints, Floats]]:
     """Return a posterior, and tables of some machines, the task first."""
     rng = np.random.default_rng(seed)
-    mdp = random_world(rng, states=10, actions=3, symbols=2, successors=successors, blank=0.3)
+    mdp = random_world(rng, states=states, actions=3, symbols=2, successors=successors, blank=0.3)
     mdp = masked(rng, mdp) if closed else mdp
     drawn = [random_machine(rng, mdp.alphabet, 2) for _ in range(4)]
     transitions = np.stack([each.transitions for each in drawn])
@@ -63,9 +65,13 @@ def _log_posterior(posterior: Posterior, tables: tuple[Ints, Floats], place: Flo
     return float(likelihood + prior)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_no_expert_nearby_fits_better(seed: int) -> None:
-    posterior, tables = _problem(seed)
+@pytest.mark.parametrize(
+    ("seed", "states", "episodes"), [(0, 10, 30), (1, 10, 30), (2, 10, 30), (0, 400, 100)]
+)
+def test_no_expert_nearby_fits_better(seed: int, states: int, episodes: int) -> None:
+    posterior, tables = _problem(seed, states=states, episodes=episodes)
+    visited = len(posterior.evidence[0].visited)
+    assert (visited >= 2 * SCANNED) == (states == 400)  # where a few rows lead the way
     fits = Fitter([posterior], *PRIORS).fits(*tables, np.zeros(4, dtype=np.int64))
     for number in range(4):
         one = tables[0][number : number + 1], tables[1][number : number + 1]
@@ -186,3 +192,28 @@ def test_integrals_are_as_exact_as_probabilities_to_a_millionth_need(
     assert np.abs(marginal.log_likelihood(*tables, tolerance=1e-6) - found).max() < 1e-6
     monkeypatch.setattr(integrating, "FINE", (0.04,))
     assert np.abs(marginal.log_likelihood(*tables, tolerance=1e-6) - found).max() < 1e-6
+
+
+def test_discounts_that_add_nothing_are_integrated_roughly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    posterior, tables = _problem(0, episodes=300)
+    grid = [posterior.of_expert(Expert(4.0, discount)) for discount in (0.1, 0.78, 0.8)]
+    refined = []
+    at_discount = Integrated._at_discount
+
+    def watched(
+        self: Integrated, number: int, some: tuple[Ints, Floats], tolerance: float, *rest: Any
+    ) -> Floats:
+        refined.append((tolerance < integrating.FINE_TOLERANCE) * len(some[0]))
+        return at_discount(self, number, some, tolerance, *rest)
+
+    monkeypatch.setattr(Integrated, "_at_discount", watched)
+    marginal = Integrated(grid, *PRIORS)
+    found = marginal.log_likelihood(*tables, tolerance=1e-6)
+    assert 0 < sum(refined) < len(grid) * len(tables[0])
+    monkeypatch.setattr(integrating, "NEGLIGIBLE", math.inf)
+    wanted = marginal.log_likelihood(*tables, tolerance=1e-6)
+    assert np.abs(found - wanted).max() < 1e-9
+    monkeypatch.setattr(integrating, "NEGLIGIBLE", -1.0)
+    assert np.abs(marginal.log_likelihood(*tables, tolerance=1e-6) - wanted).max() > 1e-9

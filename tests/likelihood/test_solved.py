@@ -82,7 +82,8 @@ def test_rows_without_the_empty_ones_are_those_of_all_rows(seed: int) -> None:
     one = Solved(posteriors)
     tables, _ = one.keyed(transitions, rewards, discount)
     q, counts = one.all_rows(posteriors[1], tables, solved.EXACT * one.largest)
-    for own, taken, found in zip(q, counts, one._solved(1, tables), strict=True):
+    rows = one._solved(np.ones(60, dtype=np.int64), tables)
+    for own, taken, found in zip(q, counts, rows, strict=True):
         used = np.flatnonzero(taken.any(axis=1))
         assert np.array_equal(found[0], own[used])
         assert np.array_equal(found[1], taken[used])

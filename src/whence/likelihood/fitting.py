@@ -19,7 +19,7 @@ import numpy as np
 from whence._arrays import Floats, Ints
 from whence.likelihood.posterior import Posterior
 from whence.likelihood.soft_fitting import fit_softly
-from whence.likelihood.solved import Solved
+from whence.likelihood.solved import Rows, Solved
 from whence.model.expert_prior import AlphaPrior, LapsePrior
 
 MOST_ROWS = 4_096  # pairs of a machine state and a visited state that a fit looks at
@@ -186,9 +186,10 @@ class Fitter:
         result = np.zeros((size, 8))
         prior, start = np.tile(self.prior, (size, 1)), np.tile(self._start, (size, 1))
         for some in self.solved.pieces(size, tables[0].shape[1]):
-            q, counts = self.solved.rows(tables, discount, keys, some)
-            own = q, counts, prior[some], start[some], result[some]
-            self.solved.spread(partial(_fit_some, own, self.free), len(q), FITTING * q.size)
+            rows = self.solved.rows(tables, discount, keys, some)
+            own = prior[some], start[some], result[some]
+            part, work = partial(_fit_some, rows, own, self.free), FITTING * rows.q.size
+            self.solved.spread(part, rows.size, work)
         return result
 
     def _softly(self, number: int, tables: tuple[Ints, Floats]) -> Floats:
@@ -205,12 +206,13 @@ class Fitter:
         return np.concatenate(parts)
 
 
-def _fit_some(tables: tuple[Floats, ...], free: Floats, start: int, stop: int) -> None:
-    """Fit some machines; tables: Q, counts, priors, places to start from, and what is written."""
+def _fit_some(rows: Rows, tables: tuple[Floats, ...], free: Floats, start: int, stop: int) -> None:
+    """Fit some machines; tables: priors, places to start from, and what is written."""
     from whence.likelihood.kernels.fitting import fit_machines
 
-    q, counts, prior, places, out = (table[start:stop] for table in tables)
-    fit_machines(q, np.zeros((0, 0, 0)), counts, MOST_ROWS, prior, free, places, out)
+    q, counts, ends = rows.some(start, stop)
+    prior, places, out = (table[start:stop] for table in tables)
+    fit_machines(q, np.zeros((0, 0)), counts, ends, MOST_ROWS, prior, free, places, out)
 
 
 def _bent_down(precision: Floats) -> tuple[Floats, Floats, Floats]:

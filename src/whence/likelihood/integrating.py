@@ -32,6 +32,7 @@ EXACT = 1e-13  # of values, relative to the largest that there could be ...
 ROUGH = 1e-9  # ... and where likelihoods need not be exact
 WIDEST = 1.0  # deviations: what is wider still has an edge somewhere, about as wide as this
 MOST_PLACES = 20_000
+NEGLIGIBLE = 40.0  # nats below its best discount at which another adds nothing to a machine
 STRATA = 8  # experts that stand for all those of a machine
 
 OnGrid = Callable[[Ints, float], Floats]  # integrals of some machines, at a spacing
@@ -94,9 +95,7 @@ class Integrated:
         tables = np.asarray(transitions), np.asarray(rewards, dtype=np.float64)
         allowed = self.tolerance if tolerance is None else tolerance
         some, owner = _distinct(tables)
-        each = np.stack(
-            [self._at_discount(number, some, allowed) for number in range(len(self.posteriors))]
-        )
+        each = self._at_each(some, allowed)
         mean = np.logaddexp.reduce(each, axis=0) - math.log(len(each))
         result = self.temperature * mean[owner]
         if self._fitter is not None:
@@ -143,6 +142,19 @@ class Integrated:
         if not isinstance(self._lapse, LapsePrior):
             lapse = np.full(STRATA, float(self._lapse))
         return list(zip(alpha.tolist(), lapse.tolist(), strict=True))
+
+    def _at_each(self, tables: tuple[Ints, Floats], allowed: float) -> Floats:
+        """Return float64[D, B], the same at each discount; roughly where it adds nothing."""
+        grid = range(len(self.posteriors))
+        if self._fitter is None or len(grid) == 1 or allowed >= FINE_TOLERANCE:
+            return np.stack([self._at_discount(number, tables, allowed) for number in grid])
+        result = np.stack([self._at_discount(number, tables, FINE_TOLERANCE) for number in grid])
+        near = result >= result.max(axis=0) - NEGLIGIBLE
+        for number in grid:
+            rows = np.flatnonzero(near[number])
+            some = tables[0][rows], tables[1][rows]
+            result[number, rows] = self._at_discount(number, some, allowed)
+        return result
 
     def _at_discount(
         self,

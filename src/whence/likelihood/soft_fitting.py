@@ -49,18 +49,30 @@ def fit_softly(
     priors, starts = np.tile(prior, (size, 1)), np.tile(start, (size, 1))
     if not free[0]:
         q, counts = rows(paying(tables, alpha), EXACT)
-        nothing = np.zeros((0, 0, 0))
-        fit_machines(q / alpha[0], nothing, counts, most_rows, priors, free, starts, result)
+        nothing = np.zeros((0, 0))
+        parts = _in_turn(q / alpha[0]), nothing, _in_turn(counts), _ends(q)
+        fit_machines(*parts, most_rows, priors, free, starts, result)
         return result
     for number, ratio in enumerate(RATIOS):
         slope, base, counts = _line(rows, tables, alpha, ratio)
         if number:
             priors[:, 2] = np.maximum(prior[2], starts[:, 0] - TRUSTED)
             priors[:, 3] = np.minimum(prior[3], starts[:, 0] + TRUSTED)
-        fit_machines(slope, base, counts, most_rows, priors, free, starts, result)
+        parts = _in_turn(slope), _in_turn(base), _in_turn(counts), _ends(slope)
+        fit_machines(*parts, most_rows, priors, free, starts, result)
         alpha = np.exp(result[:, 0])
         starts = result[:, :2].copy()
     return result
+
+
+def _in_turn(rows: Floats) -> Floats:
+    """Return float64[B R, A], all machines' rows, float64[B, R, A], one after the other."""
+    return np.ascontiguousarray(rows.reshape(-1, rows.shape[2]))
+
+
+def _ends(rows: Floats) -> Ints:
+    """Return int64[B + 1], where each machine's rows begin then, and the last ones end."""
+    return np.asarray(np.arange(len(rows) + 1) * rows.shape[1])
 
 
 def _line(

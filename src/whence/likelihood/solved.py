@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
-from whence._arrays import Bools, Floats, Ints
+from whence._arrays import Bools, Floats, Ints, offsets_of
 from whence.likelihood.cache import bands
 from whence.likelihood.posterior import Posterior
 from whence.likelihood.threads import spread
@@ -27,8 +28,32 @@ KEPT = 2**23  # numbers that are kept
 AT_ONCE = 4  # machines that a thread takes
 WEIGHING = 0.125  # what a number of Q takes where an expert is weighed, as states that are solved
 
-Rows = tuple[Floats, Floats]
+Kept = tuple[Floats, Floats]  # Q and counts of one machine
 Keyed = tuple[tuple[Ints, Floats], list[bytes]]
+
+
+class Rows(NamedTuple):
+    """Rows of B machines, one machine's after the other's.
+
+    Attributes:
+        q: float64[R, A].
+        counts: float64[R, A].
+        ends: int64[B + 1], where each machine's begin, and the last ones end.
+    """
+
+    q: Floats
+    counts: Floats
+    ends: Ints
+
+    @property
+    def size(self) -> int:
+        """The number of machines, B."""
+        return len(self.ends) - 1
+
+    def some(self, start: int, stop: int) -> Rows:
+        """Return the rows of the machines `start` to `stop` - 1."""
+        own = slice(self.ends[start], self.ends[stop])
+        return Rows(self.q[own], self.counts[own], self.ends[start : stop + 1] - own.start)
 
 
 class Solved:
@@ -46,7 +71,7 @@ class Solved:
         self._soft = np.array([expert.is_soft for expert in experts])
         self._discount = np.array([expert.discount for expert in experts])
         self._keyed: dict[tuple[bytes, ...], Keyed] = {}
-        self._kept: dict[bytes, Rows] = {}
+        self._kept: dict[bytes, Kept] = {}
         self._keeping = Lock()  # finders keep rows side by side
         self._numbers = 0
 
@@ -68,9 +93,9 @@ class Solved:
         checked_sharpness(rewards, alpha[sharpest], float(grid[sharpest]))
         tables, keys = self.keyed(transitions, rewards, discount)
         for some in self.pieces(len(keys), tables[0].shape[1]):
-            q, counts = self.rows(tables, discount, keys, some)
-            own = q, counts, alpha[some], lapse[some], result[some]
-            self.spread(partial(_weigh_some, own), len(q), WEIGHING * q.size)
+            rows = self.rows(tables, discount, keys, some)
+            own = alpha[some], lapse[some], result[some]
+            self.spread(partial(_weigh_some, rows, own), rows.size, WEIGHING * rows.q.size)
         return result + self.posteriors[0].beside_steps(transitions, rewards)
 
     def spread(self, part: Callable[[int, int], None], size: int, work: float) -> None:
@@ -98,37 +123,29 @@ class Solved:
     def rows(
         self, tables: tuple[Ints, Floats], discount: Ints, keys: list[bytes], some: slice
     ) -> Rows:
-        """Return Q and counts, float64[B, R, A] each, of some of the machines.
-
-        Rows in which nothing was done are left out; below the last of a machine's rows stand
-        zeros.
-        """
+        """Return Q and counts of some of the machines, without rows in which nothing was done."""
         found = {key: self._kept.get(key) for key in keys[some]}
         fresh: dict[bytes, int] = {}
         for row, key in enumerate(keys[some], some.start):
             if found[key] is None:
                 fresh.setdefault(key, row)
         wanted = np.fromiter(fresh.values(), dtype=np.int64, count=len(fresh))
-        for number in np.unique(discount[wanted]):
-            own = wanted[discount[wanted] == number]
-            solved = self._solved(number, (tables[0][own], tables[1][own]))
-            found.update(zip((keys[row] for row in own.tolist()), solved, strict=True))
-        self._keep({key: found[key] for key in fresh})  # type: ignore[misc]
-        return _padded([found[key] for key in keys[some]])  # type: ignore[misc]
+        if len(wanted):
+            solved = self._solved(discount[wanted], (tables[0][wanted], tables[1][wanted]))
+            found.update(zip(fresh, solved, strict=True))
+            self._keep(dict(zip(fresh, solved, strict=True)))
+        return _in_turn([found[key] for key in keys[some]])  # type: ignore[misc]
 
     def pieces(self, size: int, n: int) -> list[slice]:
         """Return which of a number of machines of n states are worked on together."""
         batch = self.batch(n)
         return [slice(first, min(first + batch, size)) for first in range(0, size, batch)]
 
-    def _solved(self, number: int, tables: tuple[Ints, Floats]) -> list[Rows]:
+    def _solved(self, discount: Ints, tables: tuple[Ints, Floats]) -> list[Kept]:
         """Return the rows of each machine in which something was done, worlds one by one."""
-        posterior = self.posteriors[number]
-        width = max(world.n_actions for world, _ in posterior.worlds)
-        parts = [
-            self._occupied(posterior, world, tables, width)
-            for world in range(len(posterior.worlds))
-        ]
+        worlds = self.posteriors[0].worlds
+        width = max(world.n_actions for world, _ in worlds)
+        parts = [self._occupied(discount, world, tables, width) for world in range(len(worlds))]
         if len(parts) == 1:
             return parts[0]
         return [
@@ -137,16 +154,21 @@ class Solved:
         ]
 
     def _occupied(
-        self, posterior: Posterior, world: int, tables: tuple[Ints, Floats], width: int
-    ) -> list[Rows]:
-        """Return the rows of each machine in one world."""
+        self, discount: Ints, world: int, tables: tuple[Ints, Floats], width: int
+    ) -> list[Kept]:
+        """Return the rows of each machine in one world: solved by discount, read together."""
         from whence.likelihood.kernels.occupying import occupied_rows
 
         size, n, _ = tables[0].shape
-        seen = posterior.evidence[world]
-        engine, own = posterior.in_world(world, tables)
+        seen = self.posteriors[0].evidence[world]
+        engine, own = self.posteriors[0].in_world(world, tables)
         actions, many = engine.mdp.n_actions, len(seen.visited)
-        q = engine.visited_q(own, EXACT * self.largest)
+        q = np.empty((size, n, actions, many))
+        for number in np.unique(discount).tolist():
+            rows_of = np.flatnonzero(discount == number)
+            some = own[0][rows_of], own[1][rows_of], own[2][rows_of]
+            solver = self.posteriors[number].engines[world]
+            q[rows_of] = solver.visited_q(some, EXACT * self.largest)
         q[:, :, seen.closed % actions, seen.closed // actions] = -np.inf
         most = size * min(n * many, seen.n_cells)
         rows = np.empty((most, actions)), np.empty((most, actions))
@@ -163,7 +185,7 @@ class Solved:
             for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
         ]
 
-    def _keep(self, fresh: dict[bytes, Rows]) -> None:
+    def _keep(self, fresh: dict[bytes, Kept]) -> None:
         """Keep rows, and drop the oldest half of what is kept where there is too much."""
         with self._keeping:
             self._kept.update(fresh)
@@ -180,7 +202,7 @@ class Solved:
         rows = n * width * sum(len(each.visited) for each in posterior.evidence)
         return max(ROOM // max(rows, 1), 1)
 
-    def all_rows(self, posterior: Posterior, tables: tuple[Ints, Floats], exact: float) -> Rows:
+    def all_rows(self, posterior: Posterior, tables: tuple[Ints, Floats], exact: float) -> Kept:
         """Return Q and counts of actions, float64[B, R, A], worlds one after the other."""
         from whence.likelihood.kernels.fitting import occupy_machines
 
@@ -205,21 +227,19 @@ class Solved:
         )
 
 
-def _weigh_some(tables: tuple[Floats, ...], start: int, stop: int) -> None:
-    """Weigh some machines; tables: Q, counts, alphas, lapses, and what is written."""
+def _weigh_some(rows: Rows, tables: tuple[Floats, ...], start: int, stop: int) -> None:
+    """Weigh some machines; tables: alphas, lapses, and what is written."""
     from whence.likelihood.kernels.experts import weigh_experts
 
-    weigh_experts(*(table[start:stop] for table in tables))
+    weigh_experts(*rows.some(start, stop), *(table[start:stop] for table in tables))
 
 
-def _padded(parts: list[Rows]) -> Rows:
-    """Return rows of several machines side by side, each with zeros below its last."""
-    shape = len(parts), max(len(q) for q, _ in parts), parts[0][0].shape[1]
-    q, counts = np.zeros(shape), np.zeros(shape)
-    for b, (some, taken) in enumerate(parts):
-        q[b, : len(some)] = some
-        counts[b, : len(some)] = taken
-    return q, counts
+def _in_turn(parts: list[Kept]) -> Rows:
+    """Return rows of several machines one after the other."""
+    q, counts = zip(*parts, strict=True)
+    return Rows(
+        np.concatenate(q), np.concatenate(counts), offsets_of(np.array([len(own) for own in q]))
+    )
 
 
 def _wide(rows: Floats, width: int, filled: float) -> Floats:

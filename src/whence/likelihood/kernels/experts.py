@@ -8,7 +8,7 @@ import numpy as np
 
 from whence.likelihood.kernels.compiling import kernel, part
 from whence.likelihood.kernels.constants import SMALLEST
-from whence.likelihood.kernels.fitting import gathered, weigh
+from whence.likelihood.kernels.fitting import gathered, rows_used, weigh
 from whence.likelihood.kernels.functions import logarithms
 
 
@@ -33,23 +33,20 @@ def _of_expert(rows, alpha, lapse):
 
 
 @kernel
-def weigh_experts(q, counts, alpha, lapse, out):
+def weigh_experts(q, counts, ends, alpha, lapse, out):
     """Write the log likelihood of each machine at its expert.
 
     Args:
-        q: float64[B, R, A], of each row's actions; -inf where there is no such action.
-        counts: float64[B, R, A], how often each was taken; rows of zeros count for nothing.
+        q: float64[R, A], of each row's actions, the machines' in turn; -inf where there is no
+            such action.
+        counts: float64[R, A], how often each was taken; rows of zeros count for nothing.
+        ends: int64[B + 1], where each machine's rows begin, and the last ones end.
         alpha: float64[B], finite.
         lapse: float64[B].
         out: float64[B], written.
     """
-    used, nothing = np.zeros(q.shape[1], dtype=np.int64), np.zeros((0, 0))
-    for b in range(q.shape[0]):
-        size = 0
-        for row in range(q.shape[1]):
-            for a in range(q.shape[2]):
-                if counts[b, row, a] > 0.0:
-                    used[size] = row
-                    size += 1
-                    break
-        out[b] = _of_expert(gathered(q[b], nothing, counts[b], used[:size]), alpha[b], lapse[b])
+    used, nothing = np.zeros(q.shape[0], dtype=np.int64), np.zeros((0, 0))
+    for b in range(out.shape[0]):
+        own, done = q[ends[b] : ends[b + 1]], counts[ends[b] : ends[b + 1]]
+        size = rows_used(done, used)
+        out[b] = _of_expert(gathered(own, nothing, done, used[:size]), alpha[b], lapse[b])

@@ -24,7 +24,8 @@ MANY_LAPSES = 0.0  # as a logit: one action in two
 SCANNED = 64  # rows that are looked at to choose among them
 MISSING = -1e9  # the lead of an action that is not there
 LOOKS = 12  # at most
-NEAR = 0.02  # a step as small as this ends it
+NEAR = 0.02  # a step as small as this ends it ...
+ROUGHLY = 0.3  # ... or this, while a few rows are looked at
 WIDEST_STEP = 3.0
 
 
@@ -240,19 +241,35 @@ def _direction(sums, terms, free_a, free_z, step):
 
 
 @part
-def _scan(rows, scale, prior, free, sums, terms, here):
+def _of_lapse(rows, lapse):
+    """Return the log likelihood at a lapse, once all odds are weighed."""
+    size = rows.at.shape[0]
+    for k in range(size):
+        r = rows.row[k]
+        p = rows.odds[rows.at[k]] / rows.total[r]
+        rows.mixed[k] = max((1.0 - lapse) * p + lapse / rows.able[r], SMALLEST)
+    logarithms(rows.mixed, size, rows.logs, rows.bits, rows.floats)
+    value = 0.0
+    for k in range(size):
+        value += rows.counts[k] * rows.logs[k]
+    return value
+
+
+@part
+def _scan(rows, scale, prior, free, terms, here):
     """Go to the best of several powers of ten, and of where one is, with few and many lapses."""
     best = -np.inf
     a, z, centre, few = here[0], here[1], here[0], here[1]
-    for number in range(2 * STARTS if free[1] > 0 else STARTS):
-        power = number % STARTS
+    for power in range(STARTS):
         here[0] = centre if power == 0 else prior[6] + math.log(10.0) * (power - 1)
         here[0] = min(max(here[0], prior[2]), prior[3])
-        here[1] = few if number < STARTS else MANY_LAPSES
-        _look(rows, scale, here, sums)
-        log_prior(here, prior, terms)
-        if sums[0] + terms[0] > best:
-            best, a, z = sums[0] + terms[0], here[0], here[1]
+        weigh(rows, math.exp(here[0]))
+        for many in range(2 if free[1] > 0 else 1):
+            here[1] = MANY_LAPSES if many else few
+            value = scale * _of_lapse(rows, 1.0 / (1.0 + math.exp(-here[1])))
+            log_prior(here, prior, terms)
+            if value + terms[0] > best:
+                best, a, z = value + terms[0], here[0], here[1]
     here[0], here[1] = a, z
 
 
@@ -264,34 +281,39 @@ def _copy(source, target):
 
 
 @part
-def _climb(rows, few, few_scale, scale, prior, free, start, desk, out):
-    """Write a machine's fit: place, likelihood, its slopes and its curvatures."""
+def _climb(few, few_scale, rows, scale, prior, free, start, desk, out):
+    """Write a machine's fit: place, likelihood, its slopes and its curvatures.
+
+    Where there are many rows, a few of them lead most of the way.
+    """
     sums, terms, step, here, there, found = (
         desk[0], desk[1], desk[2], desk[3], desk[4], desk[5],
     )  # fmt: skip
     _copy(start, here)
     if free[0] > 0:
-        _scan(few, few_scale, prior, free, sums, terms, here)
-    _look(rows, scale, here, found)
-    log_prior(here, prior, terms)
-    value = found[0] + terms[0]
-    share = 1.0
-    size = _direction(found, terms, free[0], free[1], step)
-    for _ in range(LOOKS):
-        if size * share < NEAR:
-            break
-        there[0] = min(max(here[0] + share * step[0], prior[2]), prior[3])
-        there[1] = here[1] + share * step[1]
-        _look(rows, scale, there, sums)
-        log_prior(there, prior, terms)
-        if sums[0] + terms[0] <= value:
-            share *= 0.25
-            continue
-        _copy(there, here)
-        _copy(sums, found)
-        value = sums[0] + terms[0]
-        share = 1.0
-        size = _direction(found, terms, free[0], free[1], step)
+        _scan(few, few_scale, prior, free, terms, here)
+    fewer = few.total.shape[0] < rows.total.shape[0]
+    for last in range(0 if fewer else 1, 2):
+        some = rows if last else few
+        part_scale = scale if last else few_scale
+        near = NEAR if last else ROUGHLY
+        _copy(here, there)
+        value, share, size = -np.inf, 1.0, 0.0
+        for look in range(LOOKS + 1):
+            _look(some, part_scale, there, sums)
+            log_prior(there, prior, terms)
+            if look == 0 or sums[0] + terms[0] > value:
+                _copy(there, here)
+                _copy(sums, found)
+                value = sums[0] + terms[0]
+                share = 1.0
+                size = _direction(found, terms, free[0], free[1], step)
+            else:
+                share *= 0.25
+            if size * share < near:
+                break
+            there[0] = min(max(here[0] + share * step[0], prior[2]), prior[3])
+            there[1] = here[1] + share * step[1]
     out[0], out[1] = here[0], here[1]
     _copy(found, out[2:])
 
@@ -315,13 +337,15 @@ def rows_used(counts, used):
 
 
 @kernel
-def fit_machines(q, base, counts, most_rows, prior, free, start, out):
+def fit_machines(q, base, counts, ends, most_rows, prior, free, start, out):
     """Write the expert that fits each machine best, a prior over experts counted.
 
     Args:
-        q: float64[B, R, A], of each row's actions; -inf where there is no such action.
-        base: float64[B, R, A], what is added to alpha Q; or of no machine, where nothing is.
-        counts: float64[B, R, A], how often each was taken.
+        q: float64[R, A], of each row's actions, the machines' in turn; -inf where there is no
+            such action.
+        base: float64[R, A], what is added to alpha Q; or no rows, where nothing is.
+        counts: float64[R, A], how often each was taken; rows of zeros count for nothing.
+        ends: int64[B + 1], where each machine's rows begin, and the last ones end.
         most_rows: where more rows than this count, only every so many are looked at.
         prior: float64[B, 8], of log alpha: centre, spread, least, most; of the lapse: the two
             numbers of its beta distribution; the log of the unit of alpha; and the lapse, where
@@ -331,15 +355,16 @@ def fit_machines(q, base, counts, most_rows, prior, free, start, out):
         out: float64[B, 8], written: log alpha, logit lapse, the log likelihood there, its two
             slopes, and its curvatures by alpha, by both and by lapse.
     """
-    used, desk = np.zeros(q.shape[1], dtype=np.int64), np.zeros((6, 6))
+    used, desk = np.zeros(q.shape[0], dtype=np.int64), np.zeros((6, 6))
     nothing = np.zeros((0, 0))
-    for b in range(q.shape[0]):
-        size = rows_used(counts[b], used)
+    for b in range(out.shape[0]):
+        one, done = q[ends[b] : ends[b + 1]], counts[ends[b] : ends[b + 1]]
+        size = rows_used(done, used)
         every = max((size + most_rows - 1) // most_rows, 1)
         chosen = used[:size:every]
         first = chosen[:: max(len(chosen) // SCANNED, 1)]
         few_scale, scale = size / max(len(first), 1), size / max(len(chosen), 1)
-        own = base[b] if base.shape[0] > 0 else nothing
-        rows = gathered(q[b], own, counts[b], chosen)
-        few = gathered(q[b], own, counts[b], first)
-        _climb(rows, few, few_scale, scale, prior[b], free, start[b], desk, out[b])
+        own = base[ends[b] : ends[b + 1]] if base.shape[0] > 0 else nothing
+        rows = gathered(one, own, done, chosen)
+        few = gathered(one, own, done, first)
+        _climb(few, few_scale, rows, scale, prior[b], free, start[b], desk, out[b])

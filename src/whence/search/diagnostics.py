@@ -23,6 +23,7 @@ from whence._arrays import Floats, Ints
 
 COMMON = 0.01  # the least frequency of a class that ladders are compared by
 MOST_ERRORS = 3.0  # a larger gap between ladders is a disagreement
+BATCHES = 10  # of each chain
 SHORTEST = 4  # draws a chain, below which nothing can be said
 
 
@@ -165,6 +166,20 @@ def mcse(draws: npt.ArrayLike) -> float:
     """Return the Monte-Carlo standard error of the mean of float[C, N]."""
     x = np.asarray(draws, dtype=np.float64)
     return float(x.std(ddof=1)) / math.sqrt(ess(x)) if x.size > 1 else math.nan
+
+
+def batch_error(draws: npt.ArrayLike) -> float:
+    """Return the standard error of the mean of float[C, N] by the means of batches.
+
+    Autocorrelations that are weak and last long drown in the noise of their estimates, and the
+    effective sample size is overstated; means of long batches show them.
+    """
+    x = np.asarray(draws, dtype=np.float64)
+    size = x.shape[1] // BATCHES
+    if not size:
+        return math.nan
+    means = x[:, x.shape[1] - BATCHES * size :].reshape(len(x), BATCHES, size).mean(axis=2)
+    return float(means.std(ddof=1)) / math.sqrt(means.size)
 
 
 def rhat(draws: npt.ArrayLike) -> float:

@@ -64,4 +64,6 @@ def _error(chains: Ints) -> float:
     values, counts = np.unique(chains, return_counts=True)
     share = counts / chains.size
     common = values[(share >= diagnostics.COMMON) & (share <= 1 - diagnostics.COMMON)]
-    return max((diagnostics.mcse(chains == value) for value in common.tolist()), default=0.0)
+    each = [chains == value for value in common.tolist()]
+    errors = [max(diagnostics.mcse(hits), diagnostics.batch_error(hits)) for hits in each]
+    return max(errors, default=0.0)

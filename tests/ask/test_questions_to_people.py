@@ -14,6 +14,8 @@ import pytest
 import whence
 from runs import small
 from whence.ask import Enough, Manner, Person, Prompt, Question, converse, questions
+from whence.ask.belief import belief
+from whence.ask.demonstrating import expert_of
 from whence.ask.prompting import told_way
 from whence.ask.ways import execution
 from whence.errors import ArgumentError
@@ -56,6 +58,22 @@ def test_what_was_answered_is_not_asked_again() -> None:
     first = questions(run(), kinds=("sequence",))[0]
     after = run().answered(first, first.answers[0], refresh=False)
     assert first.id not in {each.id for each in questions(after, most=1000)}
+
+
+def test_an_expert_who_never_errs_is_asked_on_after_showing_something() -> None:
+    mdp = small.world()
+    expert = whence.Expert(np.inf, 0.9)
+    shown = whence.simulate(mdp, TASK, expert, episodes=1, length=2, seed=3)
+    bold = whence.infer(mdp, shown, states=2, expert=expert, method="exhaustive")
+    asked = questions(bold, kinds=("demonstration",))[0]
+    after = bold.answered(asked, Person(TASK, expert)(bold, asked), refresh=False)
+    assert after.draws is not None
+    assert 0 < np.count_nonzero(after.draws.weight) < after.draws.size
+    known = belief(after)
+    assert 0 < known.size < belief(bold).size
+    assert known.weight.min() > 0
+    assert all(expert_of(known, k) == expert for k in range(known.size))
+    assert all(each.gain > 0 for each in questions(after))
 
 
 def test_executions_read_just_what_is_asked_about() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -11,6 +12,9 @@ import pytest
 import whence
 from runs import small
 from whence import cli
+from whence.cli.ask import _of_group
+from whence.drawing import machine_svg
+from whence.errors import ArgumentError
 
 
 @pytest.fixture
@@ -74,3 +78,32 @@ def test_what_cannot_be_asked_is_said_in_one_line(
     assert cli.run(["ask", str(folder), *options]) == 1
     assert message in capsys.readouterr().err
     assert not (folder / "answers.jsonl").exists()
+
+
+@pytest.mark.parametrize("group", [0, 3, -1])
+def test_groups_are_counted_from_one(group: int) -> None:
+    run = SimpleNamespace(groups=SimpleNamespace(groups=("one", "two")))
+    with pytest.raises(ArgumentError, match=f"--group {group}: the run has 2; give 1 to 2"):
+        _of_group(run, group)  # type: ignore[arg-type]
+
+
+def test_a_run_that_is_called_like_a_built_in_world_is_named_by_its_folder(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    folder.rename("coffee")
+    assert cli.run(["show", "coffee", "--json"]) == 0
+    told = capsys.readouterr()
+    assert "task of the built-in world is meant" in told.err
+    assert "write ./coffee" in told.err
+    found = msgspec.json.decode(told.out)
+    assert found["alphabet"] == ["c", "o", "*"]
+    assert found["answer"] is None
+    assert cli.run(["show", "./coffee", "--json"]) == 0
+    told = capsys.readouterr()
+    assert "warning" not in told.err
+    found = msgspec.json.decode(told.out)
+    assert found["alphabet"] == ["a", "b"]
+    assert found["answer"] == whence.load("coffee").answer
+    assert cli.run(["export", "coffee", "--to", "svg", "-o", "of-world.svg"]) == 0
+    assert Path("of-world.svg").read_text() == machine_svg(whence.worlds.coffee().task)

@@ -221,3 +221,17 @@ def test_control_characters_never_reach_the_terminal(
         captured = capsys.readouterr()
         assert "\x1b" not in captured.out
         assert "\x1b[31m" not in captured.err
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("check run --state place", "leave them out"),
+        ("world coffee --repair", "--repair and --as-is are for a table"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(
+    line: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(line.split()) == 2
+    assert message in capsys.readouterr().err

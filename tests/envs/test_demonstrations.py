@@ -78,6 +78,30 @@ def test_playing_in_the_environment_follows_the_policy() -> None:
     assert demos[0].actions == [1, 1, 1]
 
 
+def test_playing_keeps_observations_that_the_environment_overwrites() -> None:
+    class Counting(gymnasium.Env[Any, Any]):
+        observation_space = gymnasium.spaces.MultiDiscrete([4])
+        action_space = gymnasium.spaces.Discrete(1)
+        seen = np.zeros(1, dtype=np.int64)
+
+        def reset(self, *, seed: Any = None, options: Any = None) -> Any:
+            self.seen[0] = 0
+            return self.seen, {}
+
+        def step(self, action: Any) -> Any:
+            self.seen[0] = min(self.seen[0] + 1, 3)
+            return self.seen, 0.0, False, False, {}
+
+    env = Counting()
+    rises = whence.envs.GymWorld.from_env(
+        env, label=lambda s, a, t: "up" if t[0] > s[0] else None, steps=20
+    )
+    task = RewardMachine.from_arrows(["a -up/1-> b"])
+    (played,) = rises.play(env, whence.plan(rises.mdp, task, 0.9), episodes=1, length=4, seed=0)
+    assert [each.item() for each in played.observations] == [0, 1, 2, 3, 3]
+    assert rises.demonstrations([played]).lengths.tolist() == [4]
+
+
 def test_pairs_will_do_and_numpy_integers_too() -> None:
     world = GymWorld.from_env(TableEnv(corridor(4)), label=direction)
     demos = world.demonstrations([(np.array([0, 1, 2]), np.array([1, 1]))])
@@ -199,6 +223,9 @@ def test_an_environment_whose_task_ends_episodes_fits_its_world() -> None:
     raw = [(r.observations, r.actions) for r in recorder.recordings]
     assert whence.Demonstrations.from_episodes(raw).check(world.mdp).ok
     assert world.demonstrations(raw).ended is None
+    back = world.recordings(demos.subset([0])), world.recordings(world.demonstrations(raw))
+    assert [r.terminated for rs in back for r in rs] == [True, None, None]
+    assert world.demonstrations(world.recordings(demos)) == demos
     ending = whence.envs.GymWorld.from_env(KeyEnv(), label=label, steps=400, seed=0)
     assert ending.mdp.n_states == 7
     with pytest.raises(ArgumentError, match="endings is 'env'; known are world, task"):

@@ -244,6 +244,8 @@ def test_starts_that_make_no_sense_are_refused() -> None:
     mdp = LabeledMDP.from_gymnasium(env, label={1: "a"}, initial=[(1, 0.25), (0, 0.75)])
     assert mdp.initial_probabilities.tolist() == [0.75, 0.25]
     assert LabeledMDP.from_gymnasium(env, label={2: "a"}, initial=1).initial_states.tolist() == [1]
+    with pytest.raises(WorldError, match=r"initial is \[0, 1\]; give an observation, or a list"):
+        LabeledMDP.from_gymnasium(env, label={2: "a"}, initial=[0, 1])
 
 
 def test_labels_that_make_no_sense_name_their_state() -> None:
@@ -429,3 +431,11 @@ def test_a_mask_that_makes_no_sense_is_refused(mask: Any, message: str) -> None:
     env.mask = mask
     with pytest.raises(WorldError, match=message):
         GymWorld.from_env(env, label={3: "goal"}, steps=20)
+
+
+def test_a_mask_that_answers_for_no_state_is_refused() -> None:
+    env = TableEnv(corridor(3))
+    env.action_mask = lambda: np.ones(2, dtype=np.int8)  # type: ignore[attr-defined]
+    with pytest.raises(WorldError, match=r"state 0: env.unwrapped.action_mask raised TypeError"):
+        LabeledMDP.from_gymnasium(env, label={2: "a"})
+    assert not LabeledMDP.from_gymnasium(env, label={2: "a"}, available="all").is_masked

@@ -106,3 +106,25 @@ def test_bad_arrays_are_refused(tmp_path: Path, change: dict[str, object], messa
     np.savez(tmp_path / "d.npz", **(good | change))  # type: ignore[arg-type]
     with pytest.raises(FormatError, match=message):
         Demonstrations.load(tmp_path / "d.npz")
+
+
+def test_workbooks_keep_names_that_look_like_formulas(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    demos = Demonstrations.from_episodes([Episode([0, 1], [0], [None, "=1+1"], subject="=x")])
+    demos.save(tmp_path / "d.xlsx")
+    assert Demonstrations.load(tmp_path / "d.xlsx") == demos
+    bell = Demonstrations.from_episodes([Episode([0, 1], [0], [None, "a\x07"])])
+    with pytest.raises(DemonstrationsError, match=r"control characters, as in 'a\\x07'; save as"):
+        bell.save(tmp_path / "d.xlsx")
+
+
+def test_tables_refuse_labels_that_are_all_blank_on_purpose(tmp_path: Path) -> None:
+    world = whence.LabeledMDP.from_dense(np.eye(2)[:, None][::-1], labels=[None, "c"])
+    demos = Demonstrations.from_episodes([Episode([0, 1], [0], [None, None])])
+    for mdp in (None, world):
+        with pytest.raises(DemonstrationsError, match=r"all labels are blank.*save as .jsonl"):
+            demos.save(tmp_path / "d.csv", mdp)
+    demos.save(tmp_path / "d.jsonl")
+    assert Demonstrations.load(tmp_path / "d.jsonl") == demos
+    elsewhere = whence.LabeledMDP.from_dense(np.eye(2)[:, None][::-1], labels=[None, None])
+    assert "label" in demos.to_table(elsewhere)

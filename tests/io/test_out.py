@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -222,6 +223,29 @@ def test_several_starts_get_a_state_before_them() -> None:
     assert model.states[model.target[first], 0].tolist() == [0, 46]
     sums = np.bincount(model.source * 4 + model.choice, weights=model.probability)
     assert sums[sums > 0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "names"),
+    [
+        (("symbol1", "paid"), ["symbol1", "symbol1_"]),
+        (("+", "symbol0", "init"), ["symbol0_", "symbol0", "symbol2"]),
+        (("c", "a b", "deadlock"), ["c", "symbol1", "symbol2"]),
+    ],
+)
+def test_names_that_prism_cannot_read_become_different_ones(
+    alphabet: tuple[str, ...], names: list[str]
+) -> None:
+    stay = np.eye(3)[:, None].repeat(3, axis=1)
+    labels = [*alphabet, None, None][:3]
+    mdp = LabeledMDP.from_dense(
+        np.roll(stay, 1, axis=2), labels=labels, alphabet=alphabet, actions=["a1", "+", "go"]
+    )
+    task = RewardMachine(alphabet, [[0] * len(alphabet)], [[1.0] * len(alphabet)])
+    texts = prism.dumps(mdp, task)
+    declared = re.findall(r'"([^"]*)"', texts["lab"].splitlines()[0])
+    assert declared == ["init", "deadlock", "paid", *names]
+    assert {line.split()[-1] for line in texts["tra"].splitlines()[1:]} == {"a1", "a1_", "go"}
 
 
 def test_the_command_line_writes_both(

@@ -7,7 +7,7 @@ import whence
 from support.problems import random_world
 from whence import Demonstrations, Episode
 from whence.errors import DemonstrationsError
-from whence.model.checks import step_states
+from whence.model.checks import step_labels, step_states
 
 COFFEE = whence.worlds.coffee().mdp
 
@@ -73,6 +73,15 @@ def test_steps_find_their_states_in_ragged_episodes() -> None:
         ]
     )
     assert demos.states[step_states(demos)].tolist() == [1, 2, 4, 5, 6]
+
+
+def test_symbols_that_no_episode_shows_may_be_strange_to_the_world() -> None:
+    both = [Episode([46, 45], [3], [None, "c"]), Episode([46, 45], [3], [None, "tea"], ("tea",))]
+    some = Demonstrations.from_episodes(both).subset([0])
+    assert "tea" in some.alphabet
+    assert some.check(COFFEE).ok
+    assert step_labels(COFFEE, some).tolist() == [-1, COFFEE.alphabet.index("c")]
+    assert some.to_table(COFFEE)["label"] == [None, "c"]
 
 
 def test_nothing_is_wrong_with_nothing() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from whence import Demonstrations, Episode
+from whence.errors import ArgumentError
 
 EPISODES = [
     Episode([0, 1], [0]),
@@ -22,6 +23,15 @@ def test_a_subset_holds_the_chosen_episodes(chosen: list[int]) -> None:
     demos = Demonstrations.from_episodes(EPISODES)
     found = demos.subset(chosen)
     assert [episode._asdict() for episode in found] == [demos[at]._asdict() for at in chosen]
+
+
+def test_a_subset_takes_a_mask_and_refuses_episodes_that_are_not_there() -> None:
+    demos = Demonstrations.from_episodes([Episode([s], [0]) for s in range(3)])
+    assert [e.states for e in demos.subset(np.array([True, False, True]))] == [[0], [2]]
+    assert len(demos.subset([])) == 0
+    for strange in ([3], [-1], [0.5], [True]):
+        with pytest.raises(ArgumentError, match="give numbers from 0 to 2, or 3 bools"):
+            demos.subset(strange)
 
 
 def test_a_subset_remembers_its_lines() -> None:

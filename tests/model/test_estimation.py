@@ -45,6 +45,23 @@ def test_without_smoothing_probabilities_are_frequencies() -> None:
     assert mdp.row(1, 0)[1].tolist() == [1.0]
 
 
+def test_coverage_asks_for_nothing_after_the_end() -> None:
+    log = Demonstrations.from_table(
+        {"episode": [0, 0, 0], "state": ["hall", "den", "exit"], "action": ["on", "off", None],
+         "label": [None, None, "out"], "ended": [None, None, True]}
+    )  # fmt: skip
+    world = LabeledMDP.from_demonstrations(log)
+    coverage = log.coverage(world)
+    assert world.names == ("den", "exit", "hall", "end")
+    assert (coverage.seen, coverage.unseen, coverage.pairs) == (2, 2, 4)
+    assert coverage.unseen_pairs == [("den", "on"), ("hall", "off")]
+    assert world.unseen is not None
+    assert coverage.unseen == len(world.unseen)
+    cut = log.subset([0])
+    cut = Demonstrations.from_episodes([Episode(cut.states, cut.actions, [None, None, "out"])])
+    assert cut.coverage(LabeledMDP.from_demonstrations(cut)).pairs == 6
+
+
 def test_coverage_counts_and_names_what_nobody_saw() -> None:
     demos = Demonstrations.from_table(LOG)
     coverage = demos.coverage(LabeledMDP.from_demonstrations(demos))

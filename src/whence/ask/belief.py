@@ -23,8 +23,9 @@ ABOUT = (ROUTE, FACTS, REGRET)
 class Belief:
     """K machines, each at a discount; together they are the whole sample.
 
-    Machines that the worlds cannot tell apart are one. What an agent wants may depend on its
-    discount, so that a machine may stand here more than once.
+    Those that answers rule out are left out, and machines that the worlds cannot tell apart are
+    one. What an agent wants may depend on its discount, so that a machine may stand here more
+    than once.
 
     Attributes:
         sample: where they come from.
@@ -37,7 +38,7 @@ class Belief:
         kind: int64[K], the class in the sample.
         plan: int64[K], the plan in `sample.plans`, or -1.
         draws: what the sample was made from, N draws.
-        drawn: int64[N], the machine of each.
+        drawn: int64[N], the machine of each; -1 for those that weigh nothing.
         error: float64[K], how often answers are wrong, given each machine and the answers so far.
     """
 
@@ -73,9 +74,9 @@ def belief(run: Run, about: str = FACTS) -> Belief:
     code = plans.draw * len(sample) + sample.drawn.kind
     _, first, owner = np.unique(code, return_index=True, return_inverse=True)
     weight = np.bincount(owner.reshape(-1), weights=sample.drawn.weight)
-    order = np.argsort(-weight, kind="stable")
+    order = np.argsort(-weight, kind="stable")[: np.count_nonzero(weight > 0)]
     rows = first[order]
-    place = np.empty_like(order)
+    place = np.full(len(weight), -1)
     place[order] = np.arange(len(order))
     kind, plan = sample.drawn.kind[rows], plans.draw[rows]
     transitions, rewards = _tables(sample, kind)
@@ -91,7 +92,7 @@ def belief(run: Run, about: str = FACTS) -> Belief:
         kind=frozen_own(kind),
         plan=frozen_own(plan),
         draws=draws,
-        drawn=frozen_own(place[owner.reshape(-1)]),
+        drawn=frozen_own(np.where(draws.weight > 0, place[owner.reshape(-1)], -1)),
         error=frozen_own(told.errors(transitions, rewards)[:, 0]),
     )
 

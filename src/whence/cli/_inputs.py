@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from whence import io as formats
 from whence.cli._console import COLUMNS, Output
-from whence.errors import ArgumentError, FileError, MachineError
+from whence.errors import ArgumentError, FileError, MachineError, WhenceWarning
 from whence.io import binning
 from whence.io.columns import Table
 from whence.io.rough import plain_cells
@@ -192,11 +193,23 @@ def machine_in(name: str, mdp: LabeledMDP) -> RewardMachine:
 def machine(name: str) -> RewardMachine:
     """Return the machine that an argument names: a file, a run, or a built-in world's task."""
     if name in BUILT_IN:
+        if (Path(name) / "best.json").is_file():
+            warnings.warn(
+                f"{name}: the task of the built-in world is meant, not the run in the folder of "
+                f"that name; for that, write ./{name}",
+                WhenceWarning,
+                stacklevel=2,
+            )
         return BUILT_IN[name](None).task
     if os.path.isdir(name):  # noqa: PTH112 (a name that is too long is simply no folder)
         return RewardMachine.load(Path(name) / "best.json")
     _refuse_unknown(name, "machine")
     return RewardMachine.load(name)
+
+
+def run_folder(name: str) -> Path | None:
+    """Return the folder of a run that an argument for a machine names; None for other machines."""
+    return Path(name) if name not in BUILT_IN and Path(name).is_dir() else None
 
 
 def levels(text: str | None, machines: list[RewardMachine]) -> tuple[float, ...]:

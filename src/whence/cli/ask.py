@@ -67,7 +67,7 @@ def command(
 
     found = load(run)
     if group is not None:
-        found = found.of_group(group - 1)
+        found = _of_group(found, group)
     if withdraw is not None:
         found = found.withdrawn(withdraw)
     elif not listing:
@@ -75,6 +75,16 @@ def command(
         manner = Manner(kinds or KINDS, about, bound, most, times, seed=seed)
         found = _asked(found, manner, simulate, wrong, seed, out)
     _tell(found, out)
+
+
+def _of_group(run: Run, group: int) -> Run:
+    """Return one group of a run's subjects; people count them from 1."""
+    from whence.errors import ArgumentError
+
+    count = 0 if run.groups is None else len(run.groups.groups)
+    if count and not 1 <= group <= count:
+        raise ArgumentError(f"--group {group}: the run has {count}; give 1 to {count}")
+    return run.of_group(group - 1)
 
 
 def _asked(

@@ -37,6 +37,11 @@ def command(
     say how the real ones differ.
     """
     if demos is None:
+        if table:
+            raise click.UsageError(
+                "options for the columns of a table are for 'whence check WORLD DEMOS'; leave "
+                "them out"
+            )
         options = {"most": replicas, "minutes": minutes, "threads": threads}
         return _model(world, {k: v for k, v in options.items() if v is not None}, out)
     for name, value in (("replicas", replicas), ("minutes", minutes), ("threads", threads)):

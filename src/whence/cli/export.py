@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -88,15 +87,17 @@ def _written(paths: list[str], out: Output) -> None:
 
 def _drawing(name: str, machine: RewardMachine) -> str:
     """Return a machine as SVG; of a run, that of the answer with how sure each arrow is."""
+    from whence.cli._inputs import run_folder
     from whence.drawing import machine_svg
 
-    if not Path(name).is_dir():
+    folder = run_folder(name)
+    if folder is None:
         return machine_svg(machine)
     from whence.report import Study
     from whence.report.machine import drawn_machine
     from whence.runs.resuming import load
 
-    run = load(name)
+    run = load(folder)
     return drawn_machine(Study.of(run, list(run.job.pairs), compare=False))
 
 

@@ -50,15 +50,17 @@ def command(machine: str, out: Output) -> None:
 
 def _found(name: str) -> dict[str, Any]:
     """Return what the folder of a finished run says; nothing for any other machine."""
-    from pathlib import Path
-
     import msgspec
 
     from whence import _files as files
+    from whence.cli._inputs import run_folder
     from whence.errors import FileError, FormatError
     from whence.runs.folder import RESULT
 
-    path = Path(name) / RESULT
+    folder = run_folder(name)
+    if folder is None:
+        return {}
+    path = folder / RESULT
     try:
         if not path.is_file():
             return {}

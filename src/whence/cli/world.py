@@ -48,6 +48,8 @@ def command(
             world, table, out, start=start, available=available, repair=repair, as_is=as_is
         )
     else:
+        if repair or as_is:
+            raise click.UsageError("--repair and --as-is are for a table")
         given = setting(world, start, available, table)
     mdp, coverage = given.mdp, given.coverage
     if output is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -72,9 +72,21 @@ def _available(env: Any, states: list[int], n_actions: int, source: str, masks: 
     tell = getattr(env.unwrapped, "action_mask", None)
     if masks and callable(tell):
         for number, state in enumerate(states):
-            mask = mask_of(tell(state), n_actions, f"{source}: state {state}")
+            place = f"{source}: state {state}"
+            mask = mask_of(_told(tell, state, place), n_actions, place)
             result[number] = result[number] if mask is None else mask
     return result
+
+
+def _told(tell: Callable[..., Any], state: int, place: str) -> Any:
+    """Return what an environment's own function says about a state."""
+    try:
+        return tell(state)
+    except Exception as error:
+        raise WorldError(
+            f"{place}: env.unwrapped.action_mask raised {type(error).__name__}: {error}; make it "
+            "answer for every state, or say available='all'"
+        ) from error
 
 
 def _refuse_wrapped(env: Any, source: str) -> None:
@@ -141,7 +153,13 @@ def _initial(
 ) -> tuple[tuple[int, float], ...]:
     if given is not None:
         pairs = given if isinstance(given, list) else [(given, 1.0)]
-        return tuple((observations.number(member), float(p)) for member, p in pairs)
+        try:
+            return tuple((observations.number(member), float(p)) for member, p in pairs)
+        except (TypeError, ValueError):
+            raise WorldError(
+                f"{source}: initial is {shown(given)}; give an observation, or a list of pairs "
+                "(observation, probability)"
+            ) from None
     chances = getattr(env.unwrapped, "initial_state_distrib", None)
     if chances is None:
         raise WorldError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +40,7 @@ class GymWorld:
         outcomes: of the environment.
         labelling: the label function.
         parts: which part of the environment's states each state is.
+        by_task: whether a task ends episodes, so that where one is does not tell.
     """
 
     mdp: LabeledMDP
@@ -46,6 +48,7 @@ class GymWorld:
     outcomes: Outcomes = field(kw_only=True)
     labelling: Labelling = field(kw_only=True)
     parts: Split = field(kw_only=True)
+    by_task: bool = field(kw_only=True, default=False)
 
     @classmethod
     def from_env(
@@ -83,12 +86,15 @@ class GymWorld:
                 f"{source} has no transition table, env.unwrapped.P; to estimate a model, say how "
                 "many steps to explore and from which seed: steps=100_000, seed=0"
             )
-        if endings == "task":
+        by_task = endings == "task"
+        if by_task:
             outcomes = without_endings(outcomes)
         parts = split(outcomes, reads, alphabet, actions)
         if found is not None and not found.complete:
             warnings.warn(f"{source}: {found}", WhenceWarning, stacklevel=3)
-        return cls(parts.mdp, found, outcomes=outcomes, labelling=reads, parts=parts)
+        return cls(
+            parts.mdp, found, outcomes=outcomes, labelling=reads, parts=parts, by_task=by_task
+        )
 
     def state(self, observation: Any) -> int:
         """Return the state of an observation, the first part if it was split."""
@@ -144,7 +150,7 @@ class GymWorld:
     def _played(
         self, env: Any, policy: Policy, length: int, rng: np.random.Generator, seed: int | None
     ) -> Recording:
-        observation, _ = env.reset(seed=seed)
+        observation = deepcopy(env.reset(seed=seed)[0])  # environments may overwrite theirs
         observations: list[Any] = [observation]
         actions: list[Any] = []
         over, terminated, memory = False, False, 0
@@ -153,7 +159,8 @@ class GymWorld:
             number = int((rng.random() >= chances).sum())
             action = self.outcomes.actions.member(number)
             before = observation
-            observation, _, terminated, truncated, _ = env.step(action)
+            shown_now, _, terminated, truncated, _ = env.step(action)
+            observation = deepcopy(shown_now)
             symbol = self.labelling(before, action, observation)
             memory, _ = policy.machine.step(memory, symbol)
             observations.append(observation)
@@ -224,7 +231,10 @@ class GymWorld:
             seen.pop()
         taken = actions[: len(seen) - 1] if over else actions
         members = tuple(self.outcomes.actions.member(a) for a in taken)
-        return Recording(tuple(seen), members, bool(over) and len(seen) == kept)
+        ended = episode.ended
+        if ended is None and (over or not self.by_task):
+            ended = bool(over) and len(seen) == kept
+        return Recording(tuple(seen), members, ended)
 
     def _number(self, members: Any, member: Any, place: str) -> int:
         try:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from whence.errors import FormatError, MissingExtraError, WhenceWarning
+from whence.errors import DemonstrationsError, FormatError, MissingExtraError, WhenceWarning
 from whence.io.columns import Table, header_of
 from whence.io.table_writer import columns
 from whence.io.tables import ColumnNames, demonstrations
@@ -32,15 +32,36 @@ MOST_EMPTY = 10  # cells for each that is there, beyond a few million
 
 def dumps(demos: Demonstrations, mdp: LabeledMDP | None = None) -> bytes:
     """Write demonstrations, with the names of a world where one is given."""
-    book = _package().Workbook(write_only=True)
+    package = _package()
+    from openpyxl.utils.exceptions import IllegalCharacterError
+
+    book = package.Workbook(write_only=True)
     sheet = book.create_sheet("demonstrations")
     table = columns(demos, mdp)
     sheet.append(list(table))
-    for row in zip(*table.values(), strict=True):
-        sheet.append(row)
+    for number, row in enumerate(zip(*table.values(), strict=True)):
+        try:
+            sheet.append([_literal(sheet, cell) for cell in row])
+        except IllegalCharacterError:
+            raise DemonstrationsError(
+                f"row {number} of the table: a workbook cannot hold control characters, as in "
+                f"{next(c for c in row if isinstance(c, str) and not c.isprintable())!r}; save "
+                "as .csv"
+            ) from None
     buffer = io.BytesIO()
     book.save(buffer)
     return buffer.getvalue()
+
+
+def _literal(sheet: Any, cell: Any) -> Any:
+    """Return a cell that stays text where a workbook would take it for a formula."""
+    if not isinstance(cell, str) or not cell.startswith("="):
+        return cell
+    from openpyxl.cell import WriteOnlyCell
+
+    kept = WriteOnlyCell(sheet, value=cell)
+    kept.data_type = "s"
+    return kept
 
 
 def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrations:

@@ -12,6 +12,7 @@ a first state with s = -1 leads to them.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from whence.model.mdp import LabeledMDP
 from whence.model.product import in_world, product
 
 RESERVED = ("init", "deadlock", "paid")
+_READABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 class Explicit(NamedTuple):
@@ -51,7 +53,7 @@ def dumps(mdp: LabeledMDP, machine: RewardMachine) -> dict[str, str]:
     machine = in_world(machine, mdp)
     model = explicit(mdp, machine)
     n, choices = len(model.states), len(np.unique(model.source * mdp.n_actions + model.choice))
-    actions = [_identifier(name, f"a{i}") for i, name in enumerate(mdp.actions)]
+    actions = _identifiers(mdp.actions, "a", ())
     tra = [f"{n} {choices} {len(model.source)}"]
     outside = int((model.states[:, 0] < 0).sum())
     for i, a, j, p in _rows(model, model.probability):
@@ -125,11 +127,7 @@ def _rows(model: Explicit, values: Floats) -> list[tuple[int, int, int, float]]:
 
 
 def _labels(mdp: LabeledMDP, model: Explicit) -> list[str]:
-    names = list(RESERVED)
-    names += [_identifier(symbol, f"symbol{i}") for i, symbol in enumerate(mdp.alphabet)]
-    for i, name in enumerate(names[3:]):
-        if name in RESERVED or names.count(name) > 1:
-            names[3 + i] = f"symbol{i}"
+    names = [*RESERVED, *_identifiers(mdp.alphabet, "symbol", RESERVED)]
     lines = [" ".join(f'{i}="{name}"' for i, name in enumerate(names))]
     symbol = np.where(model.states[:, 0] < 0, BLANK, mdp.labels[model.states[:, 0]])
     for i, (shown, paid) in enumerate(
@@ -141,6 +139,15 @@ def _labels(mdp: LabeledMDP, model: Explicit) -> list[str]:
     return lines
 
 
-def _identifier(name: str, otherwise: str) -> str:
-    """Return a name that PRISM can read, or another where it cannot."""
-    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name, re.ASCII) else otherwise
+def _identifiers(names: Sequence[str], kind: str, taken: Sequence[str]) -> list[str]:
+    """Return different names that PRISM can read: as they are, or else such as `symbol0`."""
+    used = {*names, *taken}
+    result = []
+    for i, name in enumerate(names):
+        if name in taken or not _READABLE.fullmatch(name):
+            name = f"{kind}{i}"
+            while name in used:
+                name += "_"
+            used.add(name)
+        result.append(name)
+    return result

@@ -40,6 +40,7 @@ def columns(demos: Demonstrations, mdp: LabeledMDP | None = None) -> dict[str, l
         "action": actions,
     }
     labels = _labels(demos, mdp)
+    _check_blanks(demos, mdp, labels)
     if labels is not None:
         result |= {"label": labels}
     if demos.ended is not None:
@@ -51,6 +52,22 @@ def columns(demos: Demonstrations, mdp: LabeledMDP | None = None) -> dict[str, l
         who = zip(demos.subjects, lengths.tolist(), strict=True)
         result |= {"subject": [subject for subject, n in who for _ in range(n)]}
     return result
+
+
+def _check_blanks(
+    demos: Demonstrations, mdp: LabeledMDP | None, labels: list[str | None] | None
+) -> None:
+    """Refuse labels that are all blank on purpose: a column without any is the world's.
+
+    Where the world, too, has none there, that comes to the same.
+    """
+    if demos.labels is None or labels is None or any(label is not None for label in labels):
+        return
+    if mdp is None or (mdp.labels[demos.states] != BLANK).any():
+        raise DemonstrationsError(
+            f"{demos.source}: all labels are blank, and a table without any label leaves them to "
+            "the world; save as .jsonl"
+        )
 
 
 def _named(numbers: Ints, names: tuple[str, ...] | None) -> list[Any]:

@@ -12,6 +12,7 @@ from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 
 SHOWN = 20
+STRANGE = 2**31 - 1  # in place of the index of a symbol that the world lacks
 
 
 @dataclass(frozen=True)
@@ -242,7 +243,10 @@ def translated_history(mdp: LabeledMDP, demos: Demonstrations) -> Ints:
 
 
 def _translation(mdp: LabeledMDP, demos: Demonstrations) -> Ints:
-    """Return the world's index of each symbol of the demonstrations; -1 and -2 find blank."""
+    """Return the world's index of each symbol of the demonstrations; -1 and -2 find blank.
+
+    Symbols that no episode shows may be strange to the world; `check` refuses all others.
+    """
     index = {symbol: place for place, symbol in enumerate(mdp.alphabet)}
-    known = [index[symbol] for symbol in demos.alphabet]
+    known = [index.get(symbol, STRANGE) for symbol in demos.alphabet]
     return np.array([*known, BLANK, BLANK], dtype=np.int64)

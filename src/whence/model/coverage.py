@@ -8,7 +8,7 @@ import numpy as np
 
 from whence._arrays import Bools, Ints, frozen_own
 from whence.model.demos import Demonstrations
-from whence.model.estimation import transitions_seen
+from whence.model.estimation import ended_in, transitions_seen
 from whence.model.mdp import LabeledMDP
 
 THIN = 5  # a pair seen fewer times is known roughly
@@ -21,7 +21,8 @@ class Coverage:
 
     Attributes:
         counts: int64[S, A].
-        available: bool[S, A], the actions that states have.
+        available: bool[S, A], the actions that states have, but for those of which nothing is to
+            be seen: in a world estimated from a log, what follows the end.
         state_names: S names.
         action_names: A names.
         episodes: E.
@@ -103,4 +104,24 @@ def coverage(demos: Demonstrations, mdp: LabeledMDP) -> Coverage:
     np.add.at(counts, (seen.state, seen.action), seen.times)
     names = tuple(mdp.state_name(state) for state in range(mdp.n_states))
     sizes = len(demos), demos.n_steps
-    return Coverage(frozen_own(counts), mdp.available, names, mdp.actions, *sizes)
+    asked = mdp.available & ~_after_the_end(demos, mdp)[:, None]
+    return Coverage(frozen_own(counts), frozen_own(asked), names, mdp.actions, *sizes)
+
+
+def _after_the_end(demos: Demonstrations, mdp: LabeledMDP) -> Bools:
+    """Return bool[S]: in a world estimated from a log, states in which it is over by construction.
+
+    They lead to the state `end`, which absorbs; neither are their pairs among those unseen.
+    """
+    result = np.zeros(mdp.n_states, dtype=np.bool_)
+    if mdp.unseen is None:
+        return result
+    end = mdp.n_states - 1
+    first = mdp.offsets[:: mdp.n_actions][:-1]
+    ends = np.logical_and.reduceat(mdp.successors == end, first)
+    over = ended_in(demos)
+    over = over[ends[over]]
+    if len(over) and ends[end]:
+        result[over] = result[end] = True
+        result[mdp.unseen // mdp.n_actions] = False
+    return result

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from whence._arrays import BLANK, UNSAID, Ints, concatenated_ranges, frozen_own, offsets_of
-from whence.errors import DemonstrationsError
+from whence.errors import ArgumentError, DemonstrationsError
 from whence.model.conveniences import DemonstrationsMethods
 from whence.model.episodes import (
     UNKNOWN,
@@ -151,8 +151,11 @@ class Demonstrations(DemonstrationsMethods):
         return np.diff(self.action_offsets)
 
     def subset(self, episodes: npt.ArrayLike) -> Demonstrations:
-        """Return some episodes, by number, in the order given; they keep their lines."""
-        chosen = np.asarray(episodes, dtype=np.int64).reshape(-1)
+        """Return some episodes, by number, in the order given; they keep their lines.
+
+        A mask, a bool for each episode, will do, too.
+        """
+        chosen = _chosen(episodes, len(self), self.source)
         states, state_offsets = _rows(self.state_offsets, chosen)
         actions, action_offsets = _rows(self.action_offsets, chosen)
         history, history_offsets = _rows(self.history_offsets, chosen)
@@ -243,6 +246,20 @@ class Demonstrations(DemonstrationsMethods):
 
     def __repr__(self) -> str:
         return f"<Demonstrations: {len(self)} episodes, {self.n_steps} steps>"
+
+
+def _chosen(episodes: npt.ArrayLike, count: int, source: str) -> Ints:
+    """Return int64[..], numbers of episodes, of which there are `count`."""
+    given = np.asarray(episodes).reshape(-1)
+    if given.dtype.kind == "b" and len(given) == count:
+        return np.flatnonzero(given)
+    whole = given.dtype.kind in "iu" or not given.size
+    if not whole or (given.size and not (given.min() >= 0 and given.max() < count)):
+        raise ArgumentError(
+            f"{source}: episodes are {given.tolist()!r:.60}; give numbers from 0 to {count - 1}, "
+            f"or {count} bools"
+        )
+    return given.astype(np.int64)
 
 
 def _rows(offsets: Ints, chosen: Ints) -> tuple[Ints, Ints]:

@@ -70,7 +70,7 @@ def estimate(
     action_names = _actions(demos, actions)
     seen = transitions_seen(demos)
     rows, unseen = _rows(seen, n_states, len(action_names), smoothing)
-    over = _over(demos)
+    over = ended_in(demos)
     if len(over):
         rows, unseen = _ended(over, rows, unseen, n_states, len(action_names))
     named = demos.state_names if not len(over) else _with_end(demos.state_names)
@@ -104,7 +104,7 @@ def likely_available(demos: Demonstrations) -> str:
     return "seen" if len(often) and float((often > 0).mean()) < FEW_SHOWN else "all"
 
 
-def _over(demos: Demonstrations) -> Ints:
+def ended_in(demos: Demonstrations) -> Ints:
     """Return the states in which episodes ended because the task was over and nobody acted."""
     if demos.ended is None:
         return np.zeros(0, dtype=np.int64)

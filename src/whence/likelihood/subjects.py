@@ -62,10 +62,12 @@ class Acts(NamedTuple):
         rows = np.arange(len(self.action))
         _, many = available(nats[0])
         away = Expert(1.0, 0.0).log_action_probabilities(nats)
-        chosen = np.exp(away[:, rows, self.action])
+        chosen = away[:, None, rows, self.action]
         blind, share = 1 / many[:, 0], lapses[None, :, None]
         with np.errstate(divide="ignore"):
-            logs = np.log((1 - share) * chosen[:, None, :] + share * blind)
+            logs = np.log((1 - share) * np.exp(chosen) + share * blind)
+        if not lapses.all():  # what hardly anybody does has a logarithm without lapses, too
+            logs = np.where(share == 0, chosen, logs)
         return np.asarray(logs @ self.times)
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from whence.likelihood.kernels.compiling import kernel, part
 from whence.likelihood.kernels.constants import SMALLEST
-from whence.likelihood.kernels.fitting import gathered, weigh
+from whence.likelihood.kernels.fitting import gathered, weigh, without_lapses
 from whence.likelihood.kernels.functions import logarithms
 
 
@@ -16,11 +14,9 @@ from whence.likelihood.kernels.functions import logarithms
 def _of_expert(rows, alpha, lapse):
     """Return the log likelihood of what was taken in some rows."""
     weigh(rows, alpha)
-    value = 0.0
     if lapse == 0.0:
-        for k in range(rows.at.shape[0]):
-            value += rows.counts[k] * (rows.x[rows.at[k]] - math.log(rows.total[rows.row[k]]))
-        return value
+        return without_lapses(rows)
+    value = 0.0
     size = rows.at.shape[0]
     for k in range(size):
         r = rows.row[k]

@@ -170,9 +170,23 @@ def weigh(rows, alpha):
 
 
 @part
-def _look(rows, scale, place, sums):
+def without_lapses(rows):
+    """Return the log likelihood of weighed rows where nobody lapses, however small it is."""
+    based = rows.base.shape[0] > 0
+    value = 0.0
+    for k in range(rows.at.shape[0]):
+        nats = rows.logits[rows.at[k]] if based else rows.x[rows.at[k]]
+        value += rows.counts[k] * (nats - math.log(rows.total[rows.row[k]]))
+    return value
+
+
+@part
+def _look(rows, scale, place, prior, free, sums):
     """Write the log likelihood at a place, its slopes and its curvatures, times `scale`."""
     alpha, lapse = math.exp(place[0]), 1.0 / (1.0 + math.exp(-place[1]))
+    never = free[1] == 0.0 and prior[7] == 0.0
+    if never:
+        lapse = 0.0
     size = rows.at.shape[0]
     weigh(rows, alpha)
     weight = lapse * (1.0 - lapse)
@@ -187,7 +201,7 @@ def _look(rows, scale, place, sums):
         p = rows.odds[rows.at[k]] / rows.total[r]
         lead = rows.x[rows.at[k]] - rows.mean[r]
         variance = rows.square[r] - rows.mean[r] * rows.mean[r]
-        own = (1.0 - lapse) * p / rows.mixed[k]
+        own = 1.0 if never else (1.0 - lapse) * p / rows.mixed[k]
         z = weight * (1.0 / rows.able[r] - p) / rows.mixed[k]
         a = own * lead
         value += count * rows.logs[k]
@@ -196,6 +210,8 @@ def _look(rows, scale, place, sums):
         by_aa += count * (own * (lead * lead + lead - variance) - a * a)
         by_az -= count * (weight * p * lead / rows.mixed[k] + z * a)
         by_zz += count * ((1.0 - 2.0 * lapse) * z - z * z)
+    if never:
+        value = without_lapses(rows)
     sums[LOG_LIKELIHOOD], sums[BY_A], sums[BY_Z] = scale * value, scale * by_a, scale * by_z
     sums[BY_AA], sums[BY_AZ], sums[BY_ZZ] = scale * by_aa, scale * by_az, scale * by_zz
 
@@ -249,7 +265,7 @@ def _scan(rows, scale, prior, free, sums, terms, here):
         here[0] = centre if power == 0 else prior[6] + math.log(10.0) * (power - 1)
         here[0] = min(max(here[0], prior[2]), prior[3])
         here[1] = few if number < STARTS else MANY_LAPSES
-        _look(rows, scale, here, sums)
+        _look(rows, scale, here, prior, free, sums)
         log_prior(here, prior, terms)
         if sums[0] + terms[0] > best:
             best, a, z = sums[0] + terms[0], here[0], here[1]
@@ -272,7 +288,7 @@ def _climb(rows, few, few_scale, scale, prior, free, start, desk, out):
     _copy(start, here)
     if free[0] > 0:
         _scan(few, few_scale, prior, free, sums, terms, here)
-    _look(rows, scale, here, found)
+    _look(rows, scale, here, prior, free, found)
     log_prior(here, prior, terms)
     value = found[0] + terms[0]
     share = 1.0
@@ -282,7 +298,7 @@ def _climb(rows, few, few_scale, scale, prior, free, start, desk, out):
             break
         there[0] = min(max(here[0] + share * step[0], prior[2]), prior[3])
         there[1] = here[1] + share * step[1]
-        _look(rows, scale, there, sums)
+        _look(rows, scale, there, prior, free, sums)
         log_prior(there, prior, terms)
         if sums[0] + terms[0] <= value:
             share *= 0.25

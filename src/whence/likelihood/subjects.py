@@ -385,4 +385,4 @@ def _log_below(ones: Floats, zeros: Floats, base: Floats, share: float, rest: fl
             break
     found = a * np.log(x) + b * np.log(y) - np.log(a) - base + np.log(total)
     with np.errstate(divide="ignore"):
-        return np.where(less, found, np.log1p(-np.exp(np.minimum(found, 0.0))))
+        return np.asarray(np.where(less, found, np.log1p(-np.exp(np.minimum(found, 0.0)))))

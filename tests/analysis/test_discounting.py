@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import whence
+from runs import small
 from whence import Demonstrations, Expert, Posterior, RewardMachine, Tempering
 from whence.analysis import discounting
 from whence.paper.worlds import World
@@ -125,3 +126,15 @@ def test_no_demonstrations_speak_against_nothing() -> None:
     nothing = Demonstrations.from_episodes([])
     posterior = Posterior(world.mdp, nothing, expert=Expert(30, 0.95))
     assert discounting.doubts_of_discount(posterior, world.task, _problem(posterior)) == []
+
+
+@pytest.mark.parametrize("unit", [1_000.0, 0.001])
+def test_other_units_of_reward_change_nothing(unit: float) -> None:
+    mdp = small.world()
+    demos = small.demonstrations(mdp, episodes=40)
+    found = []
+    for pay in (1.0, unit):
+        task = RewardMachine.from_arrows(["x -a-> y", f"y -b/{pay:g}-> x"], alphabet=mdp.alphabet)
+        posterior = Posterior(mdp, demos, expert=Expert(20 / pay, 0.9), rewards=(0.0, pay))
+        found.append([discounting.best_log_likelihood(posterior, task, d) for d in (0.8, 0.9)])
+    assert found[0] == pytest.approx(found[1], abs=0.05)

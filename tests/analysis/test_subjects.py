@@ -12,7 +12,7 @@ from whence import AlphaPrior, Demonstrations, Expert, LapsePrior, Posterior, Re
 from whence.analysis import mixture
 from whence.analysis.subjects import SHARED, expert_of, weighed
 from whence.likelihood.integrating import Integrated
-from whence.likelihood.subjects import Pooled, log_alphas, log_lapses, shown
+from whence.likelihood.subjects import Acts, Pooled, Shown, log_alphas, log_lapses, profile, shown
 from whence.runs.groups import named
 from whence.runs.listed import padded
 
@@ -56,6 +56,19 @@ def test_intervals_of_an_expert_that_all_share_are_those_of_a_fine_grid() -> Non
         ends = np.array([summary.low, summary.high])
         ends = np.log(ends) if values is log_alpha else ends
         assert np.abs(ends - exact).max() < 0.08 * (exact[1] - exact[0])
+
+
+def test_whoever_never_lapses_may_do_what_hardly_anybody_does() -> None:
+    seen = Shown(np.array([[1.0, 0.0]]), Acts(np.array([1]), np.array([1.0])))
+    found = seen.log_likelihood(np.array([10.0, 2_000.0]), np.array([0.0]))
+    assert found[:, 0] == pytest.approx([-10 - np.log1p(np.exp(-10)), -2_000])
+
+
+def test_priors_of_lapses_that_most_have_none_lose_nothing() -> None:
+    seen = Shown(np.array([[0.0, 0.0]]), Acts(np.array([0]), np.array([1.0])))  # tells nothing
+    found = profile(seen, AlphaPrior(), LapsePrior())
+    lapses = [LapsePrior(k * m, k * (1 - m)) for k in (5, 20, 80) for m in (1e-4, 0.003, 0.012)]
+    assert np.abs(found.log_integrals([AlphaPrior()], lapses) - np.log(0.5)).max() < 0.01
 
 
 def _drawn(

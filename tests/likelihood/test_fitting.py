@@ -217,3 +217,26 @@ def test_discounts_that_add_nothing_are_integrated_roughly(
     assert np.abs(found - wanted).max() < 1e-9
     monkeypatch.setattr(integrating, "NEGLIGIBLE", -1.0)
     assert np.abs(marginal.log_likelihood(*tables, tolerance=1e-6) - wanted).max() > 1e-9
+
+
+@pytest.mark.parametrize("kind", ["boltzmann", "soft"])
+def test_who_never_lapses_may_do_what_hardly_anybody_does(kind: str) -> None:
+    world = np.zeros((6, 2, 6))
+    for state in range(6):
+        world[state, 0, max(state - 1, 0)] = world[state, 1, min(state + 1, 5)] = 1.0
+    mdp = whence.LabeledMDP.from_dense(
+        world, actions=("left", "right"), labels=[None] * 5 + ["a"], initial=0
+    )
+    steps = [whence.Episode([0], [1])] * 2_000 + [whence.Episode([4], [0])]
+    demos = whence.Demonstrations.from_episodes(steps)
+    tables = np.array([[[1], [1]]]), np.array([[[1.0], [0.0]]])
+    posterior = Posterior(mdp, demos, expert=Expert(1.0, 0.1, kind=kind))
+    found = Integrated([posterior], AlphaPrior(), 0.0).log_likelihood(*tables, tolerance=1e-6)
+    places = np.linspace(*AlphaPrior().bounds, 4_001)
+    some = places[places < math.log(5e3)]  # beyond, the one step to the left alone is 4,000 nats
+    many = np.repeat(tables[0], len(some), axis=0), np.repeat(tables[1], len(some), axis=0)
+    values = posterior.log_likelihood(*many, alpha=np.exp(some), lapse=0.0, tolerance=1e-6)
+    values = values + AlphaPrior().log_density(some)
+    top = values.max()
+    wanted = top + math.log(simpson(np.exp(values - top), x=some)) - AlphaPrior().log_normaliser
+    assert found[0] == pytest.approx(wanted, abs=1e-3)

@@ -80,6 +80,23 @@ def test_a_replica_ends_when_the_task_is_over() -> None:
     assert late.lengths.tolist() == [20, 2]
 
 
+def test_a_replica_goes_on_where_another_world_shows_what_is_paid() -> None:
+    mdp = corridor()
+    bare = replace(mdp, labels=np.array([0, -1, -1, -1, -1]))  # b, which pays, is elsewhere
+    on = Demonstrations.from_episodes([Episode([2, 1, 0, 0], [0, 0, 0], ended=False)] * 20)
+    over = Demonstrations.from_episodes(
+        [Episode([2, 1, 0, 1, 2, 3, 4], [0, 0, 1, 1, 1, 1], ended=True)] * 20
+    )
+    job = whence.infer(
+        [(mdp, over), (bare, on)], states=3, expert=FIRM, endings="task", steps=2, progress=False,
+        method="annealing",
+    ).job  # fmt: skip
+    chosen = (np.arange(10), np.arange(10))
+    found = confronted(job, Fitted(TASK, FIRM, None), job.pairs, chosen, 50)
+    ends = next(each for each in found.discrepancies if each.statistic.kind == "ended")
+    assert (ends.observed, ends.expected) == (0.5, pytest.approx(0.5, abs=0.02))
+
+
 def test_episodes_with_labels_of_their_own_are_not_made_anew() -> None:
     own = Episode([2, 1], [0], [None, "a"])
     demos = Demonstrations.from_episodes([own, Episode([2, 1], [0]), Episode([2], [])])

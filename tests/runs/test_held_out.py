@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import whence
+from runs import small
 from support import studies
-from whence import Demonstrations, Episode, Expert, Posterior
+from whence import Demonstrations, Episode, Expert, Posterior, Tempering
 from whence.analysis import memoryless
 from whence.errors import ArgumentError
 from whence.runs.held_out import HeldOut, held_out, split
@@ -111,3 +112,12 @@ def test_several_worlds_are_compared_together() -> None:
     assert [len(each) for each in found.chosen] == [1, 1]
     assert found.training_episodes == 8
     assert all(math.isfinite(each.per_step) for each in found.predictions)
+
+
+def test_what_was_thought_before_is_thought_of_fewer_episodes_too() -> None:
+    said = {"alpha_prior": (5, 0.5), "lapse_prior": (2, 30), "sizes_prior": (0.2, 0.8)}
+    settings = Tempering(rungs=2, warm_up=5, pace=5, steps=10, finder=False)
+    run = small.infer("tempering", states=(1, 2), settings=settings, **said)
+    found = held_out(run, run.job.pairs).run.job
+    assert found.unknowns == run.job.unknowns
+    assert (found.prior, found.sizes) == (run.job.prior, run.job.sizes)

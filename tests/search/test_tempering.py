@@ -15,6 +15,7 @@ from whence._arrays import Floats
 from whence.errors import ArgumentError
 from whence.search import census
 from whence.search.draws import Draws
+from whence.search.enumeration import Enumeration
 from whence.search.machines import Machines
 from whence.search.moves import MOVES, Move
 from whence.search.problem import Problem
@@ -232,3 +233,34 @@ def test_a_machine_to_start_from_has_the_known_arrows_however_its_states_are_num
     other = replace(problem, fixed={(0, 0): (2, 1.0)})
     with pytest.raises(ArgumentError, match="does not have the known arrows"):
         other.started(other.target().space)
+
+
+def test_the_names_of_known_arrows_speak_for_no_number_of_states() -> None:
+    mdp, demos, expert = _problem(0)
+    posterior, known = Posterior(mdp, demos, expert=expert), unknowns(expert, None, None, None)
+    sizes, m = range(2, 4), len(mdp.alphabet)
+    problem = Problem((posterior,), known, sizes, {(0, 0): (1, 0.0)})
+    target = problem.target()
+    listed = Enumeration(sizes, m, posterior.levels)
+    mass, wanted = [], []
+    for n, first, last in zip(sizes, listed.edges[:-1], listed.edges[1:], strict=True):
+        pairs = itertools.product(range(n), repeat=n * m), itertools.product((0, 1), repeat=n * m)
+        moves, pays = (np.array(list(each)).reshape(-1, n, m) for each in pairs)
+        which = np.indices((len(moves), len(pays))).reshape(2, -1)
+        some = Machines(moves[which[0]], pays[which[1]], np.full(which.shape[1], n))
+        tables = (
+            np.tile(np.arange(3)[:, None], (some.size, 1, m)),
+            np.zeros((some.size, 3, m), int),
+        )
+        tables[0][:, :n], tables[1][:, :n] = some.transitions, some.paid
+        mass.append(
+            np.exp(
+                target.space.log_prior(Machines(tables[0], tables[1].astype(int), some.n_states))
+            ).sum()
+        )
+        every = listed.machines(np.arange(first, last))
+        leads = (every.transitions[:, 0, 0] != 0) & (every.paid[:, 0, 0] == 0)
+        rows = every.rows(leads).tables(posterior.levels)
+        wanted.append(np.exp(posterior.prior.log_mass(*rows, posterior.levels, sizes)).sum())
+    assert mass[1] / mass[0] == pytest.approx(wanted[1] / wanted[0])
+    assert (target.log_copies[[2, 3]] == np.log([1, 1])).all()

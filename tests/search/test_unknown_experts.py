@@ -105,6 +105,22 @@ def test_experts_are_carried_along_and_back_with_the_jacobian_of_the_way() -> No
     assert log_there == pytest.approx(np.log(wanted), abs=1e-4)
 
 
+def test_lapses_are_carried_there_and_back_however_small_they_are() -> None:
+    carrier, machines, experts = _carrier(0)
+    experts = experts._replace(lapse=np.geomspace(1e-40, 0.1, 12))
+    others, hot = machines.rows(np.arange(12)[::-1]), np.ones(12)
+    there, log_there = carrier.changed((machines, experts), others, experts.discount, hot)
+    back, log_back = carrier.changed((others, there), machines, experts.discount, hot)
+    assert np.log(back.lapse) == pytest.approx(np.log(experts.lapse), rel=1e-9)
+    assert log_back == pytest.approx(-log_there, abs=1e-7)
+
+
+def test_a_prior_that_rises_to_infinity_holds_nothing_at_0() -> None:
+    found = LapsePrior(0.05, 1).log_density(np.array([0.0, 1e-300, 0.5]))
+    assert found[0] == -np.inf
+    assert np.isfinite(found[1:]).all()
+
+
 def test_experts_are_drawn_anew_with_the_ratio_of_their_densities() -> None:
     carrier, machines, experts = _carrier(1)
     hot = np.geomspace(1, 40, 12)

@@ -23,7 +23,7 @@ from whence.search.unknowns import DISCOUNTS, Experts
 
 CLEARLY = 10.0  # nats that the same machine does better
 OTHERWISE = 5.0  # nats that another machine does better, both as good as they get
-ALPHAS = (0.1, 10_000.0)
+ALPHAS = (0.1, 10_000.0)  # in units of one over the largest reward
 ALPHAS_TRIED = 61
 LOOKED_AT = 3_000  # machines at other discounts, about
 WORK = 20_000_000  # machines times states of their products, about
@@ -72,7 +72,8 @@ def best_log_likelihood(posterior: Posterior, machine: RewardMachine, discount: 
     """Return the log likelihood at a discount, with the best of many alphas."""
     there = posterior.of_expert(replace(posterior.expert, discount=discount))
     table = machine.over(posterior.alphabet)
-    low, high = ALPHAS
+    largest = max(abs(level) for level in posterior.levels) or 1.0
+    low, high = (alpha / largest for alpha in ALPHAS)
     best = -np.inf
     for _ in range(2):  # once over all, then more finely around the best
         alphas = np.geomspace(low, high, ALPHAS_TRIED)

@@ -40,6 +40,7 @@ class Seats:
         histories: the labels read before each, in the world's numbers.
         limits: int64[E], how many steps each may have.
         ends: bool[E], whether it may end before that because the task is over.
+        shown: the symbols that are ever read; what a machine pays for others is out of reach.
     """
 
     mdp: LabeledMDP
@@ -48,6 +49,7 @@ class Seats:
     histories: tuple[Ints, ...]
     limits: Ints
     ends: Bools
+    shown: tuple[str, ...]
 
 
 def replicable(demos: Demonstrations) -> Ints:
@@ -60,7 +62,12 @@ def replicable(demos: Demonstrations) -> Ints:
     return np.flatnonzero(own & (demos.lengths > 0))
 
 
-def seats(mdp: LabeledMDP, demos: Demonstrations, longest: int = 0) -> Seats:
+def seats(
+    mdp: LabeledMDP,
+    demos: Demonstrations,
+    longest: int = 0,
+    shown: Sequence[str] | None = None,
+) -> Seats:
     """Return where replicas of episodes begin.
 
     Args:
@@ -68,6 +75,7 @@ def seats(mdp: LabeledMDP, demos: Demonstrations, longest: int = 0) -> Seats:
         demos: episodes that have steps and the world's own labels.
         longest: how long episodes may last that ended because the task was over; 0 where
             endings are ignored, and episodes are as long as they are.
+        shown: the symbols that are ever read, in other worlds, too; by default the world's.
     """
     read = translated_history(mdp, demos)
     rows = zip(demos.history_offsets[:-1], demos.history_offsets[1:], strict=True)
@@ -82,6 +90,7 @@ def seats(mdp: LabeledMDP, demos: Demonstrations, longest: int = 0) -> Seats:
         histories=tuple(read[begin:end] for begin, end in rows),
         limits=np.where(over, np.maximum(longest, demos.lengths), demos.lengths),
         ends=ends,
+        shown=_symbols(mdp) if shown is None else tuple(shown),
     )
 
 
@@ -109,7 +118,7 @@ def replica(
     )
     lengths, ended = place.limits, None
     if rates is not None and place.ends.any():
-        lengths, ended = _ends(place, _dead(here, place.mdp)[memory], rates, rng)
+        lengths, ended = _ends(place, _dead(machine, place.shown)[memory], rates, rng)
     return _cut(place, states, actions, lengths, ended)
 
 
@@ -136,12 +145,17 @@ def _read(machine: RewardMachine, labels: Ints) -> int:
     return state
 
 
-def _dead(machine: RewardMachine, mdp: LabeledMDP) -> Bools:
-    """Return bool[n]: from where nothing is paid any more, whatever the world shows."""
-    shown = np.unique(mdp.labels[mdp.labels >= 0])
-    pays = (machine.rewards[:, shown] != 0).any(axis=1)
+def _symbols(mdp: LabeledMDP) -> tuple[str, ...]:
+    """Return the symbols that a world's states show."""
+    return tuple(mdp.alphabet[label] for label in np.unique(mdp.labels[mdp.labels >= 0]).tolist())
+
+
+def _dead(machine: RewardMachine, shown: Sequence[str]) -> Bools:
+    """Return bool[n]: from where nothing is paid any more, whatever symbols come."""
+    columns = np.array([machine.index(symbol) for symbol in shown], dtype=np.int64)
+    pays = (machine.rewards[:, columns] != 0).any(axis=1)
     for _ in range(machine.n_states):
-        pays = pays | pays[machine.transitions[:, shown]].any(axis=1)
+        pays = pays | pays[machine.transitions[:, columns]].any(axis=1)
     return np.asarray(~pays)
 
 

@@ -337,7 +337,7 @@ def expert_of(
             shapes[c.discount, j] = np.exp(own.table - own.table.max())
         shape = shapes[c.discount, j]
         of_alpha = np.exp(log_alphas([c.alpha], own.log_alpha)[0])
-        of_lapse = np.exp(log_lapses([c.lapse], own.lapse)[0] + log_weight + own.table.max())
+        of_lapse = np.exp(own.of_lapses([c.lapse])[0] + log_weight + own.table.max())
         by_alpha, by_lapse = of_alpha * (shape @ of_lapse), of_lapse * (of_alpha @ shape)
         parts.append((own.log_alpha, by_alpha, own.lapse, by_lapse))
     alphas, lapses = ([part[at : at + 2] for part in parts] for at in (0, 2))

@@ -27,6 +27,7 @@ FITTING = 2.0  # what a number of Q takes where an expert is fitted, as states t
 REMEMBERED = 100_000
 USUAL_LAPSE = 0.05  # to start from
 FARTHEST = 4.0  # how far a mean may lie from the fit
+LEAST_SHARE = 1e-300  # so that its logarithm is finite: a lapse may be as small as that
 LEAST_PRECISION = 0.02  # of log alpha, where neither data nor prior say anything
 
 
@@ -228,5 +229,5 @@ def _bent_down(precision: Floats) -> tuple[Floats, Floats, Floats]:
 
 def logit(share: Floats) -> Floats:
     """Return the log odds of shares between 0 and 1; those at the ends are taken as near them."""
-    inside = np.clip(share, 1e-12, 1 - 1e-12)
+    inside = np.clip(share, LEAST_SHARE, 1 - 1e-12)
     return np.asarray(np.log(inside) - np.log1p(-inside))

@@ -33,6 +33,7 @@ from whence.model.mdp import LabeledMDP
 CUTS = (25.0, 12.0, 5.0)  # nats below the largest that are left out of each box ...
 FINE = ((10, 8), (16, 12), (28, 20))  # ... and its nodes
 LOGITS = (-16.0, 6.0)  # of the lapse
+MOST_TERMS = 10_000  # of a series
 BETWEEN = 0.4  # in log alpha, between two plans of soft experts that boxes are found by
 
 Pairs = Sequence[tuple[LabeledMDP, Demonstrations]]
@@ -62,10 +63,12 @@ class Acts(NamedTuple):
         rows = np.arange(len(self.action))
         _, many = available(nats[0])
         away = Expert(1.0, 0.0).log_action_probabilities(nats)
-        chosen = np.exp(away[:, rows, self.action])
+        chosen = away[:, None, rows, self.action]
         blind, share = 1 / many[:, 0], lapses[None, :, None]
         with np.errstate(divide="ignore"):
-            logs = np.log((1 - share) * chosen[:, None, :] + share * blind)
+            logs = np.log((1 - share) * np.exp(chosen) + share * blind)
+        if not lapses.all():  # what hardly anybody does has a logarithm without lapses, too
+            logs = np.where(share == 0, chosen, logs)
         return np.asarray(logs @ self.times)
 
 
@@ -193,11 +196,23 @@ class Profile(NamedTuple):
     lapse: Floats
     table: Floats
 
+    def of_lapses(self, lapses: Sequence[Lapse]) -> Floats:
+        """Return float64[Y, L], log densities at the nodes; those at the ends hold all beyond.
+
+        There likelihoods are as flat, or as small, as at the end.
+        """
+        found = log_lapses(lapses, self.lapse)
+        if len(self.lapse) > 1 and isinstance(lapses[0], LapsePrior):
+            gaps = np.diff(np.log(self.lapse) - np.log1p(-self.lapse))
+            wide = np.flatnonzero(gaps)[[0, -1]]  # boxes that end alike give a node twice
+            ends = wide + np.arange(2)
+            beyond = _beyond(tuple(lapses), *self.lapse[ends].tolist()) - np.log(gaps[wide] / 2)
+            found[:, ends] = np.logaddexp(found[:, ends], beyond)
+        return found
+
     def by_alpha(self, lapse: Lapse) -> Floats:
         """Return float64[I], the log of the sum over lapses with their prior."""
-        return np.asarray(
-            np.logaddexp.reduce(self.table + log_lapses([lapse], self.lapse), axis=1)
-        )
+        return np.asarray(np.logaddexp.reduce(self.table + self.of_lapses([lapse]), axis=1))
 
     def by_lapse(self, alpha: Alpha) -> Floats:
         """Return float64[L], the log of the sum over alphas with their prior."""
@@ -207,7 +222,7 @@ class Profile(NamedTuple):
     def log_integrals(self, alphas: Sequence[Alpha], lapses: Sequence[Lapse]) -> Floats:
         """Return float64[X, Y]: the log of the integral, for each pair of priors."""
         peak = self.table.max()
-        of_alpha, of_lapse = log_alphas(alphas, self.log_alpha), log_lapses(lapses, self.lapse)
+        of_alpha, of_lapse = log_alphas(alphas, self.log_alpha), self.of_lapses(lapses)
         sums = np.exp(of_alpha) @ np.exp(self.table - peak) @ np.exp(of_lapse).T
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(sums) + peak)
@@ -344,3 +359,30 @@ def log_lapses(lapses: Sequence[Lapse], shares: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         found = ones * np.log(shares) + zeros * np.log1p(-shares) - base
     return np.where(ones > 0, found, 0.0)
+
+
+@lru_cache(maxsize=256)
+def _beyond(lapses: tuple[LapsePrior, ...], low: float, high: float) -> Floats:
+    """Return float64[Y, 2], logs: how likely lapses below one, and above another, are."""
+    ones, zeros, base = np.array([(p.ones, p.zeros, p.log_normaliser) for p in lapses]).T
+    below = _log_below(ones, zeros, base, low, 1 - low)
+    return np.stack([below, _log_below(zeros, ones, base, 1 - high, high)], axis=1)
+
+
+def _log_below(ones: Floats, zeros: Floats, base: Floats, share: float, rest: float) -> Floats:
+    """Return float64[Y], the log mass of beta distributions below a share; `rest` is 1 - share.
+
+    By the series of the incomplete beta function, from the end that has less of the mass.
+    """
+    less = share * (ones + zeros + 2) < ones + 1
+    a, b = np.where(less, ones, zeros), np.where(less, zeros, ones)
+    x, y = np.where(less, share, rest), np.where(less, rest, share)
+    total, term = np.ones(len(a)), np.ones(len(a))
+    for k in range(MOST_TERMS):
+        term = term * x * (a + b + k) / (a + 1 + k)
+        total = total + term
+        if (term <= 1e-16 * total).all():
+            break
+    found = a * np.log(x) + b * np.log(y) - np.log(a) - base + np.log(total)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(less, found, np.log1p(-np.exp(np.minimum(found, 0.0)))))

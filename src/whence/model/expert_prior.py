@@ -112,8 +112,11 @@ class LapsePrior:
         )
 
     def log_density(self, lapse: Floats) -> Floats:
-        """Return float64[...], by lapse; unnormalised, minus infinity outside of 0 to 1."""
-        inside = (lapse >= 0) & (lapse < 1)
+        """Return float64[...], by lapse; unnormalised, minus infinity outside of 0 to 1.
+
+        A density that is infinite at 0 counts as nothing just there: no lapse is exactly 0.
+        """
+        inside = ((lapse > 0) if self.ones < 1 else (lapse >= 0)) & (lapse < 1)
         known = np.where(inside, lapse, 0.5)
         with np.errstate(divide="ignore"):
             first = 0.0 if self.ones == 1 else (self.ones - 1) * np.log(known)

@@ -174,9 +174,11 @@ def confronted(
         for (mdp, _), (_, seen) in zip(usable, half.pairs, strict=True)
     ]
     longest = max(int(demos.lengths.max(initial=0)) for _, demos in pairs)
-    places = [replicas.seats(mdp, demos, longest if ending else 0) for mdp, demos in usable]
-    rows = [statistics(readers, [demos for _, demos in usable])]
     posterior = half.problem().posteriors[0]
+    term = posterior.ending_term
+    read = None if term is None else np.array(posterior.alphabet)[term.readable].tolist()
+    places = [replicas.seats(mdp, demos, longest if ending else 0, read) for mdp, demos in usable]
+    rows = [statistics(readers, [demos for _, demos in usable])]
     for machine, expert in _drawn(fitted, posterior.alphabet, count, rng):
         rates = replicas.drawn_rates(posterior, machine, rng)
         sets = [replicas.replica(place, machine, expert, rates, rng) for place in places]

@@ -27,6 +27,7 @@ from whence.model.demos import Demonstrations
 from whence.model.expert import Expert
 from whence.model.machine import RewardMachine
 from whence.model.mdp import LabeledMDP
+from whence.model.prior import Prior
 from whence.runs.events import OnEvent
 from whence.runs.inference import infer
 from whence.runs.result import Run
@@ -192,6 +193,8 @@ def _inferred(run: Run, training: Pairs, **how: Any) -> Run:
         alpha=INFER if "alpha" in run.inferred else run.expert.alpha,
         lapse=INFER if "lapse" in run.inferred else run.expert.lapse,
         expert_kind=INFER if "kind" in run.inferred else run.expert.kind,
+        alpha_prior=run.job.unknowns.alpha_prior,
+        lapse_prior=run.job.unknowns.lapse_prior,
         rewards=run.rewards,
         prior=run.prior,
         method=run.method,
@@ -216,8 +219,10 @@ def _markovian(run: Run, training: Pairs, **how: Any) -> Run:
         alpha=INFER,
         lapse=INFER,
         expert_kind=run.expert.kind,
+        alpha_prior=run.job.unknowns.alpha_prior,
+        lapse_prior=run.job.unknowns.lapse_prior,
         rewards=run.rewards,
-        prior=run.prior,
+        prior=replace(run.prior, sizes=Prior().sizes),  # weights of more sizes are none of one
         seed=run.seed,
         endings=run.job.endings,
         **search,

@@ -136,17 +136,24 @@ class Problem:
         posterior = self.posteriors[0]
         m, largest = len(posterior.alphabet), self.sizes[-1]
         check_space(largest, m, posterior.levels)
+        targets, paid = self._known(largest, m, posterior.levels)
+        bare = Space(
+            tuple(self.sizes), m, posterior.levels, posterior.prior, np.zeros(0), targets, paid
+        )
         log_size = np.full(largest + 1, -np.inf)
         for n in self.sizes:
-            log_size[n] = 0.0
-            if len(self.sizes) > 1:
-                log_size[n] = posterior.prior.log_size(n, self.sizes) - posterior.prior.normaliser(
-                    n, m
-                )
-        targets, paid = self._known(largest, m, posterior.levels)
-        return Space(
-            tuple(self.sizes), m, posterior.levels, posterior.prior, log_size, targets, paid
-        )
+            log_size[n] = self._log_size(n, m, bare.named) if len(self.sizes) > 1 else 0.0
+        return replace(bare, log_size=log_size)
+
+    def _log_size(self, n: int, m: int, named: int) -> float:
+        """Return log P(n) - log Z_n, and the log of how many numbers named states might have.
+
+        Known arrows say what the states that they name do. Which numbers these have says nothing:
+        of n states, k may have any of (n - 1)! / (n - 1 - k)!, the first has its own.
+        """
+        prior = self.posteriors[0].prior
+        ways = math.lgamma(n) - math.lgamma(n - named)
+        return prior.log_size(n, self.sizes) - prior.normaliser(n, m) + ways
 
     def _known(self, n: int, m: int, levels: tuple[float, ...]) -> tuple[Ints, Ints]:
         """Return int64[n, m] twice: what is fixed, -1 elsewhere."""

@@ -58,6 +58,13 @@ class Space:
         """Whether anything is pinned, so that the numbers of states count."""
         return bool((self.known_targets >= 0).any() or (self.known_paid >= 0).any())
 
+    @cached_property
+    def named(self) -> int:
+        """How many states other than the first have a number that known arrows go by."""
+        states, symbols = np.nonzero((self.known_targets >= 0) | (self.known_paid >= 0))
+        ends = self.known_targets[states, symbols]
+        return len({*states.tolist(), *ends[ends >= 0].tolist()} - {0})
+
     def log_target(self, targets: Ints, own: Ints, n_states: Ints) -> Floats:
         """Return the log probability of each target of an entry; shapes are broadcast."""
         others = np.maximum(n_states - 1, 1)

@@ -162,7 +162,8 @@ class Target:
     def score(self, chains: Chains) -> Floats:
         """Return float64[B]: log likelihood / temperature + log prior of all labelled copies.
 
-        A machine of n states has (n - 1)! copies, each as likely.
+        A machine of n states has (n - 1)! copies, each as likely; of k states that known arrows
+        name beside the first, the numbers are known, and it has (n - 1 - k)!.
         """
         score = chains.log_likelihood / self.temperature + chains.log_prior
         if len(self.space.sizes) > 1:
@@ -172,4 +173,5 @@ class Target:
     @cached_property
     def log_copies(self) -> Floats:
         """float64[n + 1]: the log of how many labelled copies a machine of each size has."""
-        return np.array([math.lgamma(max(n, 1)) for n in range(self.space.largest + 1)])
+        named, most = self.space.named, self.space.largest
+        return np.array([math.lgamma(max(n - named, 1)) for n in range(most + 1)])

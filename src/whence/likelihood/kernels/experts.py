@@ -2,34 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from whence.likelihood.kernels.compiling import kernel, part
-from whence.likelihood.kernels.constants import SMALLEST
-from whence.likelihood.kernels.fitting import gathered, rows_used, weigh
-from whence.likelihood.kernels.functions import logarithms
-
-
-@part
-def _of_expert(rows, alpha, lapse):
-    """Return the log likelihood of what was taken in some rows."""
-    weigh(rows, alpha)
-    value = 0.0
-    if lapse == 0.0:
-        for k in range(rows.at.shape[0]):
-            value += rows.counts[k] * (rows.x[rows.at[k]] - math.log(rows.total[rows.row[k]]))
-        return value
-    size = rows.at.shape[0]
-    for k in range(size):
-        r = rows.row[k]
-        p = rows.odds[rows.at[k]] / rows.total[r]
-        rows.mixed[k] = max((1.0 - lapse) * p + lapse / rows.able[r], SMALLEST)
-    logarithms(rows.mixed, size, rows.logs, rows.bits, rows.floats)
-    for k in range(size):
-        value += rows.counts[k] * rows.logs[k]
-    return value
+from whence.likelihood.kernels.compiling import kernel
+from whence.likelihood.kernels.fitting import at_lapse, gathered, rows_used, weigh
 
 
 @kernel
@@ -49,4 +25,6 @@ def weigh_experts(q, counts, ends, alpha, lapse, out):
     for b in range(out.shape[0]):
         own, done = q[ends[b] : ends[b + 1]], counts[ends[b] : ends[b + 1]]
         size = rows_used(done, used)
-        out[b] = _of_expert(gathered(own, nothing, done, used[:size]), alpha[b], lapse[b])
+        rows = gathered(own, nothing, done, used[:size])
+        weigh(rows, alpha[b])
+        out[b] = at_lapse(rows, lapse[b])

@@ -171,9 +171,23 @@ def weigh(rows, alpha):
 
 
 @part
-def _look(rows, scale, place, sums):
+def without_lapses(rows):
+    """Return the log likelihood of weighed rows where nobody lapses, however small it is."""
+    based = rows.base.shape[0] > 0
+    value = 0.0
+    for k in range(rows.at.shape[0]):
+        nats = rows.logits[rows.at[k]] if based else rows.x[rows.at[k]]
+        value += rows.counts[k] * (nats - math.log(rows.total[rows.row[k]]))
+    return value
+
+
+@part
+def _look(rows, scale, place, prior, free, sums):
     """Write the log likelihood at a place, its slopes and its curvatures, times `scale`."""
     alpha, lapse = math.exp(place[0]), 1.0 / (1.0 + math.exp(-place[1]))
+    never = free[1] == 0.0 and prior[7] == 0.0
+    if never:
+        lapse = 0.0
     size = rows.at.shape[0]
     weigh(rows, alpha)
     weight = lapse * (1.0 - lapse)
@@ -188,7 +202,7 @@ def _look(rows, scale, place, sums):
         p = rows.odds[rows.at[k]] / rows.total[r]
         lead = rows.x[rows.at[k]] - rows.mean[r]
         variance = rows.square[r] - rows.mean[r] * rows.mean[r]
-        own = (1.0 - lapse) * p / rows.mixed[k]
+        own = 1.0 if never else (1.0 - lapse) * p / rows.mixed[k]
         z = weight * (1.0 / rows.able[r] - p) / rows.mixed[k]
         a = own * lead
         value += count * rows.logs[k]
@@ -197,6 +211,8 @@ def _look(rows, scale, place, sums):
         by_aa += count * (own * (lead * lead + lead - variance) - a * a)
         by_az -= count * (weight * p * lead / rows.mixed[k] + z * a)
         by_zz += count * ((1.0 - 2.0 * lapse) * z - z * z)
+    if never:
+        value = without_lapses(rows)
     sums[LOG_LIKELIHOOD], sums[BY_A], sums[BY_Z] = scale * value, scale * by_a, scale * by_z
     sums[BY_AA], sums[BY_AZ], sums[BY_ZZ] = scale * by_aa, scale * by_az, scale * by_zz
 
@@ -241,8 +257,10 @@ def _direction(sums, terms, free_a, free_z, step):
 
 
 @part
-def _of_lapse(rows, lapse):
+def at_lapse(rows, lapse):
     """Return the log likelihood at a lapse, once all odds are weighed."""
+    if lapse == 0.0:
+        return without_lapses(rows)
     size = rows.at.shape[0]
     for k in range(size):
         r = rows.row[k]
@@ -260,13 +278,15 @@ def _scan(rows, scale, prior, free, terms, here):
     """Go to the best of several powers of ten, and of where one is, with few and many lapses."""
     best = -np.inf
     a, z, centre, few = here[0], here[1], here[0], here[1]
+    never = free[1] == 0.0 and prior[7] == 0.0
     for power in range(STARTS):
         here[0] = centre if power == 0 else prior[6] + math.log(10.0) * (power - 1)
         here[0] = min(max(here[0], prior[2]), prior[3])
         weigh(rows, math.exp(here[0]))
         for many in range(2 if free[1] > 0 else 1):
             here[1] = MANY_LAPSES if many else few
-            value = scale * _of_lapse(rows, 1.0 / (1.0 + math.exp(-here[1])))
+            lapse = 0.0 if never else 1.0 / (1.0 + math.exp(-here[1]))
+            value = scale * at_lapse(rows, lapse)
             log_prior(here, prior, terms)
             if value + terms[0] > best:
                 best, a, z = value + terms[0], here[0], here[1]
@@ -300,7 +320,7 @@ def _climb(few, few_scale, rows, scale, prior, free, start, desk, out):
         _copy(here, there)
         value, share, size = -np.inf, 1.0, 0.0
         for look in range(LOOKS + 1):
-            _look(some, part_scale, there, sums)
+            _look(some, part_scale, there, prior, free, sums)
             log_prior(there, prior, terms)
             if look == 0 or sums[0] + terms[0] > value:
                 _copy(there, here)

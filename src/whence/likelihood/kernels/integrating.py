@@ -16,13 +16,15 @@ import numpy as np
 
 from whence.likelihood.kernels.compiling import kernel, maker, part
 from whence.likelihood.kernels.constants import FARTHEST, SLANT, SMALLEST, WAIT
-from whence.likelihood.kernels.fitting import gathered, rows_used, weigh
+from whence.likelihood.kernels.fitting import gathered, rows_used, weigh, without_lapses
 from whence.likelihood.kernels.functions import logarithms
 
 
 @part
 def _of_lapse(rows, chances, lapse):
     """Return the log likelihood, from the chances of the actions taken if nobody lapsed."""
+    if lapse == 0.0:  # no chance is too small to have a logarithm then
+        return without_lapses(rows)
     size = rows.at.shape[0]
     for k in range(size):
         mixed = (1.0 - lapse) * chances[k] + lapse / rows.able[rows.row[k]]

@@ -84,14 +84,18 @@ def result(
         draws = walk.method.met_so_far(walk.state)
     warming = draws is not finding.draws
     tell = partial(_tell, search, began)
-    aloud = None if provisional else tell
-    found = weighing.weighed(problem, posterior, draws, job.seed, kept, walk.known, aloud)
+    asked = job.by_subject and not provisional
+    groups = subjects.grouped(job, draws, kept, tell) if asked else None
+    several = groups is not None and len(groups.groups) > 1
+    found = weighing.weighed(
+        problem, posterior, draws, job.seed, kept, walk.known,
+        None if provisional or several else tell, () if several else (weighing.SO_FAR,),
+        job.most_seconds,
+    )  # fmt: skip
     machine, expert = weighing.leading(found, machine, expert, posterior.temperature)
     posterior, sample = posterior.of_expert(expert), found.sample
     log_likelihood = posterior.finest(machine)
     log_prior = float(posterior.log_prior(machine.transitions[None], machine.rewards[None])[0])
-    asked = job.by_subject and not provisional
-    groups = subjects.grouped(job, found.draws, kept, tell) if asked else None
     every = _groups_of(job, groups) or [_Part("", posterior, machine, problem)]
     doubts = (
         *((WARMING.format(draws.size),) if warming and draws is not None else finding.doubts),

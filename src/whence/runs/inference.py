@@ -156,9 +156,13 @@ def infer(
         prior=_prior(prior, sizes_prior),
         method=method,
         settings=_settled(
-            find_method(method).settings_type, settings, steps, temperature, precision,
+            find_method(method).settings_type,
+            settings,
+            steps,
+            temperature,
+            precision,
             experts != SHARED or groups != ONE_TASK,
-        ),  # fmt: skip
+        ),
         seed=checked_seed(seed),
         fix=tuple(fix),
         init=init,

@@ -36,7 +36,7 @@ from whence.search.settings import Tempering
 
 FROM_ALL, FROM_ONE = 40, 8  # machines that a search hands on, the heaviest
 GUESSED = 2_000  # combinations of machines by which groups are guessed
-PART = {"ladders": 2, "warm_up": 100, "every": 50, "trips": 2, "precision": 0.1}
+PART: dict[str, Any] = {"ladders": 2, "warm_up": 100, "every": 50, "trips": 2, "precision": 0.1}
 MOST_STEPS = 1_000  # of tempering, of what one subject or group shows; most agree far sooner
 WEIGHING = "weighing {} machines for every subject"
 

@@ -172,7 +172,8 @@ def test_episodes_begin_where_steps_begin_again_and_places_stand_for_actions() -
         ("am7", "arm7", True), ("amr7", "arm7", True), ("arm7x", "arm7", True),
         ("Arm 7", "arm7", True), ("arm1", "arm2", False), ("arm1", "arm11", False),
         ("a", "b", False), ("left", "right", False), ("lihgt", "light", True),
-        ("kitchen", "kitchens", True),
+        ("kitchen", "kitchens", True), ("1.0", "10", False), ("-1", "1", False),
+        ("(1, 12)", "(11, 2)", False), ("Arm-7", "arm 7", True),
     ],
 )  # fmt: skip
 def test_names_are_alike_when_one_slip_makes_one_the_other(
@@ -188,6 +189,20 @@ def test_only_rare_names_are_doubted() -> None:
     ]
     assert slips({"arm": 20, "farm": 25}) == []
     assert slips({"cat": 4, "car": 500}) == []
+
+
+def test_a_number_that_is_spelt_in_several_ways_is_asked_about_however_often_it_stands() -> None:
+    found = slips({"1": 40, "1.0": 30, "01": 3, "1,0": 2, "10": 200, "-1": 5, "2": 9})
+    assert [(slip.name, slip.meant) for slip in found] == [("1.0", "1"), ("01", "1"), ("1,0", "1")]
+    assert slips({"1,000": 3, "1": 50, "1000": 50, "": 9}) == []  # a thousand, or one
+    table = _maze()
+    table["place"] = ["1" if place == "middle" else "2" for place in table["place"]]
+    table["place"][2:10:2], table["place"][3] = ["1.0"] * 4, "02"
+    found_in = examined(guessed(_table(**table), {}))
+    assert [each.repair for each in found_in.problems] == ["read it as `1`", "read it as `2`"]
+    assert set(found_in.repaired.columns["place"]) == {"1", "2"}
+    as_is = examined(guessed(_table(**table), {}), spelling=False)
+    assert set(as_is.plain.columns["place"]) >= {"1", "1.0", "02"}
 
 
 def _spoiled() -> dict[str, list[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,12 @@ from whence.analysis.subjects import BY_SUBJECT, SHARED, Weights, expert_of, wei
 from whence.cli import run as main
 from whence.errors import ArgumentError
 from whence.likelihood.integrating import Integrated
-from whence.likelihood.subjects import FINE, log_alphas, profile, shown
+from whence.likelihood.subjects import FINE, log_alphas, log_lapses, profile, shown
 from whence.report import render
 from whence.report.study import Study
 from whence.runs import searching
 from whence.runs.events import Event
+from whence.runs.inference import _settled
 from whence.runs.posterior_document import groups_document
 from whence.search.settings import Tempering
 
@@ -379,6 +381,57 @@ def test_subjects_that_share_an_expert_have_one_alpha() -> None:
     assert first.low < 8 < first.high
     assert list(first) == pytest.approx(list(other), rel=0.01)  # what both groups show of it
     assert any("may seem to want something else" in note for note in run.notes)
+
+
+def test_what_is_told_of_an_expert_is_the_sum_over_contexts_and_machines() -> None:
+    demos, who = watched([0, 1, 0], [4.0, 9.0, 6.0]), np.repeat(np.arange(3), 6)
+    found = weighed(
+        [(small.world(), demos)], TASKS, np.log([0.4, 0.2]), [0.8, 0.9], AlphaPrior(5, 1),
+        LapsePrior(1, 19), [who], BY_SUBJECT,
+    )  # fmt: skip
+    weight = found.of_group(np.array([0, 2]))
+    total, log_mean, lapse_mean = 0.0, 0.0, 0.0
+    for x, j in np.argwhere(weight >= weight.max() - 9).tolist():
+        c, own = found.contexts[x], found.profiles[found.contexts[x].discount][j][2]
+        joint = own.table + log_alphas([c.alpha], own.log_alpha).T
+        joint = joint + log_lapses([c.lapse], own.lapse)
+        share = np.exp(weight[x, j] - weight.max() + joint - found.scores[x, 2, j])
+        total += share.sum()
+        log_mean += share.sum(axis=1) @ own.log_alpha
+        lapse_mean += share.sum(axis=0) @ own.lapse
+    alpha, lapse = expert_of(found, np.array([0, 2]), 2)
+    assert math.log(alpha.mean) == pytest.approx(log_mean / total)
+    assert lapse.mean == pytest.approx(lapse_mean / total)
+
+
+def test_a_search_of_everybody_is_brief_unless_something_is_said() -> None:
+    how = Tempering, None, None, None, None
+    assert _settled(*how, by_subject=True).steps < _settled(*how).steps == Tempering().steps
+    assert _settled(Tempering, Tempering(), None, None, None, by_subject=True) == Tempering()
+    assert _settled(Tempering, None, 7_000, None, None, by_subject=True) == Tempering(steps=7_000)
+    assert _settled(Tempering, None, None, None, 0.02, by_subject=True).precision == 0.02
+
+
+def test_dynamics_of_a_log_are_weighed_for_everybody_only_where_there_is_one_group(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    demos = watched([0, 1, 0], [8.0, 8.0, 8.0])
+    log = replace(small.world(), unseen=np.zeros(0, dtype=np.int64))
+    asked: list[int] = []
+
+    def anew(*_: Any) -> None:
+        asked.append(1)
+
+    monkeypatch.setattr("whence.analysis.roughness.weighed_anew", anew)
+    for tasks, times in ((2, 0), (1, 1)):
+        run = whence.infer(
+            log, demos, states=2, discount=0.9, alpha=8.0, lapse=0.05, tasks=tasks,
+            experts="by-subject", method="exhaustive", threads=1,
+        )  # fmt: skip
+        assert run.groups is not None
+        assert len(asked) == times
+        told = any("takes into account how rough" in note for note in run.notes)
+        assert told == (tasks == 1)
 
 
 def test_who_acted_must_be_known() -> None:

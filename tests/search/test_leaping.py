@@ -13,7 +13,7 @@ from whence import AlphaPrior, Expert, Prior
 from whence._arrays import Floats, Ints
 from whence.search import census, surveying
 from whence.search.census import Census
-from whence.search.leaping import Leaper
+from whence.search.leaping import Leaper, _shares
 from whence.search.machines import Machines
 from whence.search.space import Space
 from whence.search.target import Chains, Target
@@ -211,3 +211,13 @@ def test_machines_of_warmer_rungs_are_what_leaps_are_made_around() -> None:
     assert around is not None
     assert around.size == light.sum() + 1
     assert _listed(around) <= _listed(found)
+
+
+def test_shares_of_centres_are_numbers_however_far_machines_are_from_them() -> None:
+    weight = np.zeros(41)
+    weight[0] = -2_000.0  # counts for nothing, and only the second centre has it
+    each = np.zeros((41, 2))
+    each[:, 1], each[0] = -800.0, (-2_000.0, 0.0)
+    share = np.exp(_shares(weight, each))
+    assert share.sum() == pytest.approx(1)
+    assert share[1] == pytest.approx(0.1)  # its part of those that are dealt out evenly

@@ -36,7 +36,11 @@ WORK = 3 * 10**9  # transitions of products times steps that count, for all chai
 
 
 def weighed_anew(
-    problem: Problem, draws: Draws, seed: int, tell: Callable[[str], None] = lambda text: None
+    problem: Problem,
+    draws: Draws,
+    seed: int,
+    tell: Callable[[str], None] = lambda text: None,
+    over: Callable[[], bool] = lambda: False,
 ) -> Draws | None:
     """Return machines drawn from the posterior over all dynamics that the logs allow for.
 
@@ -50,6 +54,7 @@ def weighed_anew(
         draws: of the posterior that takes the dynamics as estimated.
         seed: the run's.
         tell: is told how far the chains are.
+        over: whether there is no time for a round that takes as long as all before it.
 
     Returns:
         The draws of independent chains; None where no world was estimated from its own log, or
@@ -70,7 +75,7 @@ def weighed_anew(
     while True:
         new = _advanced(chains, steps, steps, listed, most, tell)
         found = _draws(target, new)
-        if 4 * steps > most or _settled(target, new, before):
+        if 4 * steps > most or over() or _settled(target, new, before):
             return found
         listed, steps, before = listed_of(target, draws, found), 2 * steps, new
 

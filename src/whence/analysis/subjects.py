@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -322,26 +322,52 @@ def expert_of(
     Means of alpha are geometric. `others` are the members of the other groups.
     """
     weight = found.of_group(members, others)
-    near = np.argwhere(weight >= weight.max() - TOLD)
-    shapes = {}
-    parts: list[tuple[Floats, Floats, Floats, Floats]] = []
-    for x, j in near.tolist():
-        c = found.contexts[x]
-        own = found.profiles[c.discount][j][subject]
-        log_weight = weight[x, j] - weight.max() - found.scores[x, subject, j]
-        if not isinstance(c.alpha, AlphaPrior) and not isinstance(c.lapse, LapsePrior):
-            once = np.exp(np.array([log_weight + found.scores[x, subject, j]]))
-            parts.append((np.array([math.log(c.alpha)]), once, np.array([c.lapse]), once))
-            continue
-        if (c.discount, j) not in shapes:
-            shapes[c.discount, j] = np.exp(own.table - own.table.max())
-        shape = shapes[c.discount, j]
-        of_alpha = np.exp(log_alphas([c.alpha], own.log_alpha)[0])
-        of_lapse = np.exp(own.of_lapses([c.lapse])[0] + log_weight + own.table.max())
-        by_alpha, by_lapse = of_alpha * (shape @ of_lapse), of_lapse * (of_alpha @ shape)
-        parts.append((own.log_alpha, by_alpha, own.lapse, by_lapse))
-    alphas, lapses = ([part[at : at + 2] for part in parts] for at in (0, 2))
-    return Summary(*(math.exp(value) for value in _summary(alphas))), _summary(lapses)
+    weight -= weight.max()
+    near = weight >= -TOLD
+    alphas, alpha_at = _numbered([each.alpha for each in found.contexts])
+    lapses, lapse_at = _numbered([each.lapse for each in found.contexts])
+    if not isinstance(alphas[0], AlphaPrior) and not isinstance(lapses[0], LapsePrior):
+        share = np.where(near, np.exp(weight), 0.0).sum(axis=1)
+        of_alpha = _summary([(np.log(np.array(alphas, dtype=np.float64))[alpha_at], share)])
+        of_lapse = _summary([(np.array(lapses, dtype=np.float64)[lapse_at], share)])
+        return Summary(*(math.exp(value) for value in of_alpha)), of_lapse
+    parts: list[tuple[tuple[Floats, Floats], tuple[Floats, Floats]]] = []
+    for d, own in _by_discount(found.contexts):
+        for j in np.flatnonzero(near[own].any(axis=0)).tolist():
+            some = own[near[own, j]]
+            seen = found.profiles[d][j][subject]
+            log_share = np.full((len(alphas), len(lapses)), -np.inf)
+            log_share[alpha_at[some], lapse_at[some]] = (
+                weight[some, j] - found.scores[some, subject, j]
+            )
+            parts.append(_marginals(seen, alphas, lapses, log_share))
+    of_alpha, of_lapse = (_summary([part[at] for part in parts]) for at in (0, 1))
+    return Summary(*(math.exp(value) for value in of_alpha)), of_lapse
+
+
+def _numbered(values: Sequence[Any]) -> tuple[list[Any], Ints]:
+    """Return values, each once, and where among them each stands."""
+    place = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    return list(place), np.array([place[value] for value in values], dtype=np.int64)
+
+
+def _marginals(
+    seen: Profile, alphas: Sequence[Alpha], lapses: Sequence[Lapse], log_share: Floats
+) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """Return nodes of log alpha with their weights, and lapses with theirs.
+
+    Args:
+        seen: what a subject says of its expert, in a table over nodes.
+        alphas: priors over alpha.
+        lapses: over the lapse.
+        log_share: float64[alphas, lapses], how much each pair of priors counts.
+    """
+    shape, share = np.exp(seen.table - seen.table.max()), np.exp(log_share + seen.table.max())
+    by_alpha = np.exp(log_alphas(alphas, seen.log_alpha))
+    by_lapse = np.exp(seen.of_lapses(lapses))
+    of_alpha = (by_alpha * (share @ (by_lapse @ shape.T))).sum(axis=0)
+    of_lapse = (by_lapse * (share.T @ (by_alpha @ shape))).sum(axis=0)
+    return (seen.log_alpha, of_alpha), (seen.lapse, of_lapse)
 
 
 def _summary(parts: Sequence[tuple[Floats, ...]]) -> Summary:

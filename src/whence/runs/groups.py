@@ -21,8 +21,9 @@ ONE_EXPERT = (
 )
 ESTIMATED = (
     "what is said of subjects and their groups takes the dynamics that the log shows for the true "
-    "ones; run.posterior, of everybody together, takes into account how rough they are"
+    "ones"
 )
+TOGETHER = "; run.posterior, of everybody together, takes into account how rough they are"
 
 
 @dataclass(frozen=True)
@@ -120,10 +121,11 @@ class Groups:
             f"tasks of subjects are weighed among {len(self.machines)} machines that were found; "
             "others count as impossible"
         )
-        found = [among, *([ESTIMATED] if self.estimated else [])]
+        several = len(self.groups) > 1
+        found = [among, *([ESTIMATED + ("" if several else TOGETHER)] if self.estimated else [])]
         ends = [(*each.alpha[1:], *each.lapse[1:]) for each in self.subjects]
         inferred = any(low < high or few < many for low, high, few, many in ends)
-        if len(self.groups) > 1 and self.experts == SHARED and inferred:
+        if several and self.experts == SHARED and inferred:
             found.append(ONE_EXPERT)
         if len(self.probability) > 1:
             shares = ", ".join(f"{k}: {percent(p)}" for k, p in self.probability.items())

@@ -24,6 +24,7 @@ from whence.runs import events, keeper, signals, watching
 from whence.runs.crew import Crew, checked_executor
 from whence.runs.events import OnEvent
 from whence.runs.job import (
+    ONE_TASK,
     SHARED,
     Job,
     check_minutes,
@@ -42,7 +43,10 @@ from whence.search.choosing import AUTO, chosen
 from whence.search.methods import method as find_method
 from whence.search.methods import method_of
 from whence.search.problem import Sizes, checked_sizes
+from whence.search.settings import Tempering
 from whence.search.unknowns import unknowns
+
+TOGETHER = Tempering(steps=3_000, precision=0.05)  # of everybody, where subjects are asked about
 
 
 def infer(
@@ -110,7 +114,9 @@ def infer(
         fix: arrows that are known, such as "a -c-> b", first the initial state.
         seed: of every random choice.
         steps: at most, in place of the settings'.
-        minutes: stop after this time, even if there are steps left.
+        minutes: stop searching after this time, even if there are steps left. What was found is
+            then worked out: dynamics that a log shows roughly, and what subjects show, may take
+            as long again each; plans and facts take what they take.
         endings: `ignore`, or `task`: an episode that says that it ended did so because the task
             was over, and one that went on because it was not; one such statement in a thousand
             or so may be wrong, as the demonstrations tell.
@@ -133,7 +139,7 @@ def infer(
     """
     if minutes is not None:
         check_minutes(minutes)
-    pairs, sizes = world_pairs(mdp, demos), checked_sizes(states)
+    pairs, sizes, groups = world_pairs(mdp, demos), checked_sizes(states), checked_tasks(tasks)
     known = unknowns(
         expert, alpha, lapse, discount, alpha_prior_of(alpha_prior), lapse_prior_of(lapse_prior),
         expert_kind,
@@ -150,7 +156,12 @@ def infer(
         prior=_prior(prior, sizes_prior),
         method=method,
         settings=_settled(
-            find_method(method).settings_type, settings, steps, temperature, precision
+            find_method(method).settings_type,
+            settings,
+            steps,
+            temperature,
+            precision,
+            experts != SHARED or groups != ONE_TASK,
         ),
         seed=checked_seed(seed),
         fix=tuple(fix),
@@ -159,7 +170,7 @@ def infer(
         endings=checked_endings(endings),
         device=checked_device(device),
         experts=experts,
-        tasks=checked_tasks(tasks),
+        tasks=groups,
     )
     check_subjects(job)
     checked_executor(executor)
@@ -225,9 +236,14 @@ def _settled(
     steps: int | None,
     temperature: float | None,
     precision: float | None,
+    by_subject: bool = False,
 ) -> Any:
-    """Return the settings to use: those given or the defaults, with what else was asked for."""
-    found: Any = kind() if settings is None else settings
+    """Return the settings to use: those given or the defaults, with what else was asked for.
+
+    Of subjects, a search of everybody together is to find machines, and need not be exact.
+    """
+    brief = by_subject and kind is Tempering and steps is None
+    found: Any = (TOGETHER if brief else kind()) if settings is None else settings
     if type(found) is not kind:
         raise ArgumentError(f"settings are {found!r}; give {kind.__name__} settings")
     if steps is not None:

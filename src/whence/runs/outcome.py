@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from whence.runs.reported import error_of_facts
 from whence.runs.result import UNFINISHED, Run, Trace
 from whence.runs.searching import Search
 from whence.runs.signals import Stopped
+from whence.search.draws import Draws
 from whence.search.method import Row
 from whence.search.problem import Problem
 from whence.search.tape import Tape
@@ -85,13 +87,11 @@ def result(
     warming = draws is not finding.draws
     tell = partial(_tell, search, began)
     aloud = None if provisional else tell
-    found = weighing.weighed(problem, posterior, draws, job.seed, kept, walk.known, aloud)
+    groups, found = _weighed(search, posterior, draws, kept, aloud)
     machine, expert = weighing.leading(found, machine, expert, posterior.temperature)
     posterior, sample = posterior.of_expert(expert), found.sample
     log_likelihood = posterior.finest(machine)
     log_prior = float(posterior.log_prior(machine.transitions[None], machine.rewards[None])[0])
-    asked = job.by_subject and not provisional
-    groups = subjects.grouped(job, found.draws, kept, tell) if asked else None
     every = _groups_of(job, groups) or [_Part("", posterior, machine, problem)]
     doubts = (
         *((WARMING.format(draws.size),) if warming and draws is not None else finding.doubts),
@@ -132,6 +132,28 @@ def result(
         folder=kept,
         answers=job.answers,
     )
+
+
+def _weighed(
+    search: Search,
+    posterior: Posterior,
+    draws: Draws | None,
+    kept: Path | None,
+    tell: Callable[[str], None] | None,
+) -> tuple[Groups | None, weighing.Weighed]:
+    """Return groups of subjects, where they are asked for, and the sample of everybody together.
+
+    Of several groups that sample is nobody's, and not worth to wait for. `tell` is None where all
+    is provisional.
+    """
+    job = search.job
+    groups = subjects.grouped(job, draws, kept, tell) if job.by_subject and tell else None
+    several = groups is not None and len(groups.groups) > 1
+    found = weighing.weighed(
+        search.problem, posterior, draws, job.seed, kept, search.walk.known,
+        None if several else tell, () if several else (weighing.SO_FAR,), job.most_seconds,
+    )  # fmt: skip
+    return groups, found
 
 
 class _Part(NamedTuple):

@@ -36,7 +36,8 @@ from whence.search.settings import Tempering
 
 FROM_ALL, FROM_ONE = 40, 8  # machines that a search hands on, the heaviest
 GUESSED = 2_000  # combinations of machines by which groups are guessed
-MOST_STEPS = 1_000  # of tempering, of what one subject or group shows
+PART: dict[str, Any] = {"ladders": 2, "warm_up": 100, "every": 50, "trips": 2, "precision": 0.1}
+MOST_STEPS = 1_000  # of tempering, of what one subject or group shows; most agree far sooner
 WEIGHING = "weighing {} machines for every subject"
 
 Tell = Callable[[str], None]
@@ -154,9 +155,13 @@ def _of_some(
     ]
     settings: Any = job.settings
     if isinstance(settings, Tempering):
-        settings = replace(settings, steps=min(settings.steps, MOST_STEPS))
+        settings = replace(settings, steps=min(settings.steps, MOST_STEPS), **PART)
     part = replace(
-        job, pairs=[pair for pair in pairs if pair[1].n_steps], settings=settings, init=None
+        job,
+        pairs=[pair for pair in pairs if pair[1].n_steps],
+        settings=settings,
+        init=None,
+        minutes=None if job.minutes is None else job.minutes / len(numbered(job)[0]),
     )
     if not part.pairs:
         return []

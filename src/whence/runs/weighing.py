@@ -7,6 +7,8 @@ drawn from: whoever reads the run again need not draw again.
 from __future__ import annotations
 
 import hashlib
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -81,6 +83,8 @@ def weighed(
     folder: Path | None,
     known: Known | None = None,
     tell: Callable[[str], None] | None = None,
+    instead: tuple[str, ...] = (SO_FAR,),
+    most_seconds: float = math.inf,
 ) -> Weighed:
     """Return the sample of a run.
 
@@ -91,8 +95,10 @@ def weighed(
         seed: the run's.
         folder: the run's, where it has one.
         known: plans that were worked out before.
-        tell: is told how far that is; None while the search goes on, and nobody is to wait for
-            dynamics: they are taken as estimated.
+        tell: is told how far that is; None where nobody is to wait for dynamics: they are taken
+            as estimated.
+        instead: what is doubted then.
+        most_seconds: what machines may take that are weighed anew.
     """
     plans = {} if known is None else known
     if draws is None:
@@ -101,11 +107,14 @@ def weighed(
     if all(mdp.unseen is None for mdp, _ in posterior.worlds):
         return Weighed(draws, sample)
     if tell is None:
-        return Weighed(draws, sample, doubts=(SO_FAR,))
+        return Weighed(draws, sample, doubts=instead)
     source = digest(draws, seed)
     anew = None if folder is None else _kept(folder, source)
     if anew is None:
-        anew = roughness.weighed_anew(problem, draws, seed, tell)
+        began = time.perf_counter()
+        anew = roughness.weighed_anew(
+            problem, draws, seed, tell, lambda: 2 * (time.perf_counter() - began) > most_seconds
+        )
     if anew is None:
         doubts = sensitivity.doubts_of_dynamics(posterior, sample)
         return Weighed(draws, sample, doubts=tuple(doubts))

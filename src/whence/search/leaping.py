@@ -31,6 +31,7 @@ from whence.search.target import Chains, Target
 from whence.search.unknowns import Experts
 
 ANYTHING = 0.02  # the share of an arrow's chances that follows the prior
+LEAST = 1e-300  # of a share, so that a centre can come back, and no row of shares sums to 0
 EVENLY = 0.2  # the share of leaps whose centre is drawn evenly
 RUNGS_APART = 4  # of those at which machines are drawn to tell how often a centre is ...
 TRIES = 12  # ... and how many around each, there
@@ -262,7 +263,7 @@ def _shares(log_weight: Floats, each: Floats) -> Floats:
     share = np.full(each.shape[1], 1 / each.shape[1])
     for _ in range(ROUNDS):
         belongs = share * chance
-        share = weight @ (belongs / belongs.sum(axis=1)[:, None])
+        share = np.maximum(weight @ (belongs / belongs.sum(axis=1)[:, None]), LEAST)
     return np.asarray(np.log((1 - EVENLY) * share + EVENLY / len(share)))
 
 

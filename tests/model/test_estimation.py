@@ -58,7 +58,9 @@ def test_coverage_asks_for_nothing_after_the_end() -> None:
     assert world.unseen is not None
     assert coverage.unseen == len(world.unseen)
     cut = log.subset([0])
-    cut = Demonstrations.from_episodes([Episode(cut.states, cut.actions, [None, None, "out"])])
+    cut = Demonstrations.from_episodes(
+        [Episode(cut.states.tolist(), cut.actions.tolist(), [None, None, "out"])]
+    )
     assert cut.coverage(LabeledMDP.from_demonstrations(cut)).pairs == 6
 
 

@@ -52,4 +52,4 @@ def weigh_experts(q, counts, alpha, lapse, out):
                     used[size] = row
                     size += 1
                     break
-        out[b] = _of_expert(gathered(q[b], nothing, counts[b], used[:size]), alpha[b], lapse[b])
+        out[b] = _of_expert(gathered(q[b], nothing, counts[b], used, size, 1), alpha[b], lapse[b])

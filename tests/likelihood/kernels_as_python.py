@@ -1,7 +1,8 @@
 """The kernels without a compiler: the same source, run line by line by Python.
 
-The vector instructions that the kernels are built from are replaced by NumPy's, everything else
-is as it stands. Import this in a process of its own, before numba: it turns the compiler off.
+The vector instructions that the kernels are built from are replaced by NumPy's, and groups of
+arrays stay the tuples that they are; everything else is as it stands. Import this in a process of
+its own, before numba: it turns the compiler off.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ os.environ["NUMBA_DISABLE_JIT"] = "1"
 
 import numpy as np
 
-from whence.likelihood.kernels import vectors
+from whence.likelihood.kernels import groups, vectors
 from whence.likelihood.kernels.constants import LANES, LARGEST_SHORT
 
 
@@ -77,6 +78,14 @@ REPLACED: dict[str, Any] = {
 
 for _name, _function in REPLACED.items():
     setattr(vectors, _name, _function)  # before any module takes them from there
+
+
+def _own(given: Any) -> Any:
+    return given.values if isinstance(given, groups.Handed) else given
+
+
+setattr(groups, "own", _own)  # noqa: B010
+setattr(groups, "either", lambda first, one, other: one if first else other)  # noqa: B010
 
 
 class _Numpy:

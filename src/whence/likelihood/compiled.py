@@ -9,7 +9,7 @@ import numpy as np
 
 from whence._arrays import Bools, Floats, Ints, frozen_own, offsets_of
 from whence.likelihood.evidence import Evidence, compile_evidence
-from whence.likelihood.kernels.arguments import Cells, Experts, Machines, Results, World
+from whence.likelihood.kernels.arguments import Cells, Results, World
 from whence.likelihood.kernels.constants import (
     LANES,
     LARGE_WINDOW,
@@ -122,7 +122,8 @@ class _Rooms:
             room = self._free.setdefault((n, m), []).pop()
         except IndexError:
             return empty_room(*self._given, n, m)
-        for numbers in (room.pack.iterates, room.pack.changes):
+        pack = room.values.pack
+        for numbers in (pack.iterates, pack.changes):
             numbers.fill(0.0)
         return room
 
@@ -210,7 +211,6 @@ class CompiledEngine:
         q: bool = False,
     ) -> Results:
         size, n, m = tables[0].shape
-        machines = Machines(*tables, value_tolerance)
         results = Results(
             log_likelihoods=np.zeros(len(experts[1])),
             sweeps=np.zeros(size, dtype=np.int64),
@@ -218,10 +218,11 @@ class CompiledEngine:
             q=np.zeros((size if q else 0, n * self.mdp.n_actions * len(self.evidence.visited))),
         )
         score = self._kernel()
+        machines, written = (*tables, value_tolerance), tuple(results)
 
         def part(start: int, stop: int) -> None:
             room = self._rooms.taken(n, m)
-            score(start, stop, self.world, self.cells, machines, Experts(*experts), room, results)
+            score(start, stop, *self._handed, machines, experts, room, written)
             self._rooms.give_back(n, m, room)
 
         work = size * n * self.mdp.n_states
@@ -231,6 +232,13 @@ class CompiledEngine:
     def _seen(self, discount: float) -> World:
         """Return the world as an expert with a discount sees it."""
         return _seen_world(self.layout, discount)
+
+    @cached_property
+    def _handed(self) -> tuple[Any, Any]:
+        """The world and the demonstrations, as kernels are given them."""
+        from whence.likelihood.kernels.groups import Handed
+
+        return Handed(self.world), Handed(self.cells)
 
     def _kernel(self) -> Any:
         """Return what scores machines."""
@@ -266,6 +274,8 @@ def canonical_tables(
         np.ascontiguousarray(transitions, dtype=np.int64),
         np.ascontiguousarray(rewards, dtype=np.float64),
         readable,
+        np.empty(shape[1:], dtype=np.int64),
+        *np.empty((2, shape[1]), dtype=np.int64),
         new_transitions,
         new_rewards,
         counts,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -45,10 +46,16 @@ class HubEngine:
         self.discount = discount
         self.threads = threads or threads_available()
         self.map = hubs
-        self.world = tuple(self._world())
-        self.cells = tuple(placed(evidence, evidence.visited, mdp.n_actions))
+        self.cells = placed(evidence, evidence.visited, mdp.n_actions)
         self.steps = steps_of(evidence, mdp.n_actions, hubs.entered)
         self._rooms: dict[tuple[int, int], list[_Room]] = {}
+
+    @cached_property
+    def handed(self) -> tuple[Any, Any, Any]:
+        """The world, the demonstrations and their steps, as kernels are given them."""
+        from whence.likelihood.kernels.groups import Handed
+
+        return Handed(self._world()), Handed(self.cells), Handed(self.steps)
 
     def _world(self) -> Hubs:
         return Hubs(
@@ -126,6 +133,8 @@ class _Room:
     """Where one thread scores machines of n states and m symbols; it is used again."""
 
     def __init__(self, engine: HubEngine, n: int, m: int) -> None:
+        from whence.likelihood.kernels.groups import Handed
+
         self.engine = engine
         length, seats = -(-n // LANES) * LANES, max(LANES // n, 1)
         hubs = len(engine.map.labels)
@@ -133,11 +142,11 @@ class _Room:
         self.machines = packs * seats
         self.worths = np.zeros((self.machines, hubs, n))
         self.live = np.zeros(n, dtype=np.bool_)
-        self.pack = tuple(_pack(hubs, m, length, seats))
-        self.ahead = tuple(_ahead(hubs * length))
+        self.pack = Handed(_pack(hubs, m, length, seats))
+        self.ahead = Handed(_ahead(hubs * length))
         rows = len(engine.map.states)
         nodes = engine.evidence.n_histories
-        self.tables = tuple(empty_tables(rows, rows, engine.steps, nodes, (n, m)))
+        self.tables = Handed(empty_tables(rows, rows, engine.steps, nodes, (n, m)))
 
     def score(
         self,
@@ -151,12 +160,11 @@ class _Room:
         """Write the log likelihoods of the machines start..stop-1, and the sweeps of each."""
         from whence.likelihood.kernels.hub_reading import read_hubs
 
-        engine = self.engine
+        world, cells, steps = self.engine.handed
         self._solve(start, stop, machines, sweeps)
         read_hubs(
-            start, stop, engine.world, machines, experts, engine.cells, tuple(engine.steps),
-            self.worths, self.tables, out,
-        )  # fmt: skip
+            start, stop, world, machines, experts, cells, steps, self.worths, self.tables, out
+        )
 
     def visit(
         self, start: int, stop: int, machines: tuple[Ints, Floats, Ints, Floats], out: Floats
@@ -165,10 +173,11 @@ class _Room:
         from whence.likelihood.kernels.hub_values import visit_hubs
 
         engine = self.engine
+        world, steps = engine.handed[0], engine.steps
         self.worths.fill(0.0)  # machines that never pay are not solved
         self._solve(start, stop, machines, np.zeros(len(out), dtype=np.int64))
         visit_hubs(
-            start, stop, engine.world, engine.steps.entered, engine.steps.n_actions, self.worths,
+            start, stop, world, steps.entered, steps.n_actions, self.worths,
             np.full(len(engine.map.states) + 1, -np.inf), out,
         )  # fmt: skip
 
@@ -178,7 +187,7 @@ class _Room:
         from whence.likelihood.kernels.hub_solving import solve_hubs
 
         solve_hubs(
-            start, stop, self.engine.world, machines, self.pack, self.ahead, self.live,
+            start, stop, self.engine.handed[0], machines, self.pack, self.ahead, self.live,
             self.worths, sweeps,
         )  # fmt: skip
 

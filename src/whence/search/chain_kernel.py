@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from whence._arrays import Bools, Floats, Ints
-from whence.likelihood.kernels.compiling import kernel
+from whence.likelihood.kernels.compiling import kernel, part
 from whence.likelihood.kernels.compiling import lean_kernel as lean
 
 MIX = 0x2545F4914F6CDD1D  # an odd number, to spread keys
@@ -112,6 +112,15 @@ def pick(
             to_log_likelihood[i], to_log_prior[i] = log_likelihood[j], log_prior[j]
 
 
+@part
+def _equal(members: Ints, number: int, row: Ints) -> bool:
+    """Return whether a member's row is this one."""
+    k = 0
+    while k < len(row) and members[number, k] == row[k]:
+        k += 1
+    return k == len(row)
+
+
 @kernel
 def find_members(
     transitions: Ints, paid: Ints, n_states: Ints, discount: Ints,
@@ -137,9 +146,11 @@ def find_members(
     order, new = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     row = np.empty(2 + 2 * n * m, dtype=np.int64)
     for b in range(size):
-        row[:] = 0
+        for k in range(len(row)):  # whole slices would drag in how errors are worded
+            row[k] = 0
+        for y in range(n):
+            new[y] = -1
         row[0], row[1] = n_states[b], discount[b]
-        new[:] = -1
         order[0], new[0] = 0, 0
         found, head, at = 1, 0, 2
         while head < found:
@@ -159,11 +170,12 @@ def find_members(
             mixed ^= mixed >> np.uint64(29)
         slot = np.int64(mixed & np.uint64(len(slots) - 1))
         number = slots[slot]
-        while number >= 0 and (members[number] != row).any():
+        while number >= 0 and not _equal(members, number, row):
             slot = (slot + 1) & (len(slots) - 1)
             number = slots[slot]
         if adding:
-            members[b] = row
+            for k in range(len(row)):
+                members[b, k] = row[k]
             slots[slot] = b
         else:
             numbers[b] = number

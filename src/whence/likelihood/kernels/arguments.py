@@ -1,4 +1,7 @@
-"""What kernels are given: arrays in named groups, which numba passes on one by one.
+"""What kernels are given: arrays in named groups.
+
+What lasts, such as a world, is handed over by address (`groups`). What a batch brings is handed
+over as plain tuples, which numba takes ten times as fast as named ones.
 
 S world states, A actions, B machines of n states and m symbols, E experts, H label histories.
 """

@@ -8,6 +8,7 @@ all of it stale.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import sys
 import warnings
@@ -110,14 +111,19 @@ class _Announcer(event.Listener):
     def on_start(self, started: Any) -> None:
         """Tell before the first of this package's kernels is compiled."""
         compiled = started.data["dispatcher"]
-        ours = compiled.py_func.__module__.startswith("whence.")
-        if ours and not self.told and not _ignored():
+        if _is_ours(started) and not self.told and not _ignored():
             self.told = True
             sys.stderr.write(f"compiling the kernels, {_how_often(compiled)}: about {SECONDS} s\n")
             sys.stderr.flush()
 
     def on_end(self, ended: Any) -> None:
         """Say nothing more."""
+
+
+def _is_ours(started: Any) -> bool:
+    """Return whether this package's function is compiled."""
+    module: str = started.data["dispatcher"].py_func.__module__
+    return module.startswith("whence.")
 
 
 def _ignored() -> bool:
@@ -134,7 +140,34 @@ def _how_often(compiled: Any) -> str:
     return "once on this machine"
 
 
+class _Collector(event.Listener):
+    """Lets no garbage be collected while a kernel is compiled, which leaves hardly any.
+
+    Numba's compiler makes so many objects that to look through them again and again takes more
+    than a tenth of its time. It holds a lock, so that one compilation at a time gets here.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.paused = False
+
+    def on_start(self, started: Any) -> None:
+        """Stop collecting, where the outermost function to be compiled is this package's."""
+        if self.depth == 0 and _is_ours(started) and gc.isenabled():
+            gc.disable()
+            self.paused = True
+        self.depth += 1
+
+    def on_end(self, ended: Any) -> None:
+        """Go on collecting after the outermost function."""
+        self.depth -= 1
+        if self.depth == 0 and self.paused:
+            self.paused = False
+            gc.enable()
+
+
 event.register("numba:compile", _Announcer())
+event.register("numba:compile", _Collector())
 
 
 @cache

@@ -25,6 +25,6 @@ def weigh_experts(q, counts, ends, alpha, lapse, out):
     for b in range(out.shape[0]):
         own, done = q[ends[b] : ends[b + 1]], counts[ends[b] : ends[b + 1]]
         size = rows_used(done, used)
-        rows = gathered(own, nothing, done, used[:size])
+        rows = gathered(own, nothing, done, used, size, 1)
         weigh(rows, alpha[b])
         out[b] = at_lapse(rows, lapse[b])

@@ -101,35 +101,39 @@ class Rows(NamedTuple):
 
 
 @maker
-def gathered(q, base, counts, used):
-    """Return the rows to look at, and room to do so; `base` has no rows where there is none."""
-    many, actions = used.shape[0], q.shape[1]
+def gathered(q, base, counts, used, size, every):
+    """Return what is looked at of the first `size` rows used, and room to do so.
+
+    Only `every` so many are taken; `base` has no rows where there is none.
+    """
+    many, actions = (size + every - 1) // every, q.shape[1]
     lead, able = np.empty(actions * many), np.zeros(many)
     added = np.zeros(actions * many if base.shape[0] > 0 else 0)
     at, row, taken = (
         np.empty(actions * many, dtype=np.int64), np.empty(actions * many, dtype=np.int64),
         np.empty(actions * many),
     )  # fmt: skip
-    size = 0
+    pairs = 0
     for r in range(many):
-        best = q[used[r], 0]
+        own = used[r * every]
+        best = q[own, 0]
         for a in range(1, actions):
-            best = max(best, q[used[r], a])
+            best = max(best, q[own, a])
         for a in range(actions):
-            has = q[used[r], a] > -np.inf
+            has = q[own, a] > -np.inf
             able[r] += has
-            lead[a * many + r] = q[used[r], a] - best if has else MISSING
+            lead[a * many + r] = q[own, a] - best if has else MISSING
             if has and base.shape[0] > 0:
-                added[a * many + r] = base[used[r], a]
-            if counts[used[r], a] > 0.0:
-                at[size], row[size], taken[size] = a * many + r, r, counts[used[r], a]
-                size += 1
+                added[a * many + r] = base[own, a]
+            if counts[own, a] > 0.0:
+                at[pairs], row[pairs], taken[pairs] = a * many + r, r, counts[own, a]
+                pairs += 1
     block = actions * many
     bits = np.zeros(block, dtype=np.int64)
     return Rows(
-        lead, added, able, at[:size], row[:size], taken[:size], np.empty(block),
+        lead, added, able, at[:pairs], row[:pairs], taken[:pairs], np.empty(block),
         np.empty(added.shape[0]), np.empty(block), bits, bits.view(np.float64), np.empty(many),
-        np.empty(many), np.empty(many), np.empty(size), np.empty(size),
+        np.empty(many), np.empty(many), np.empty(pairs), np.empty(pairs),
     )  # fmt: skip
 
 
@@ -381,10 +385,9 @@ def fit_machines(q, base, counts, ends, most_rows, prior, free, start, out):
         one, done = q[ends[b] : ends[b + 1]], counts[ends[b] : ends[b + 1]]
         size = rows_used(done, used)
         every = max((size + most_rows - 1) // most_rows, 1)
-        chosen = used[:size:every]
-        first = chosen[:: max(len(chosen) // SCANNED, 1)]
-        few_scale, scale = size / max(len(first), 1), size / max(len(chosen), 1)
         own = base[ends[b] : ends[b + 1]] if base.shape[0] > 0 else nothing
-        rows = gathered(one, own, done, chosen)
-        few = gathered(one, own, done, first)
+        rows = gathered(one, own, done, used, size, every)
+        many = rows.total.shape[0]
+        few = gathered(one, own, done, used, size, every * max(many // SCANNED, 1))
+        few_scale, scale = size / max(few.total.shape[0], 1), size / max(many, 1)
         _climb(few, few_scale, rows, scale, prior[b], free, start[b], desk, out[b])

@@ -1,7 +1,6 @@
 """What the kernels of deterministic worlds are given, and room to work in.
 
-C hubs, R rows: the hubs and the places; U visited states; `length` lanes of a row. Groups are
-handed over as plain tuples, which numba takes ten times as fast as named ones.
+C hubs, R rows: the hubs and the places; U visited states; `length` lanes of a row.
 """
 
 from __future__ import annotations

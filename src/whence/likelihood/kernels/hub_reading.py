@@ -11,14 +11,13 @@ import math
 
 import numpy as np
 
-from whence.likelihood.kernels.arguments import Cells, Experts, Machines
+from whence.likelihood.kernels.arguments import Experts, Machines
 from whence.likelihood.kernels.compiling import kernel, part
 from whence.likelihood.kernels.constants import LANES, LOG2E
-from whence.likelihood.kernels.hub_arguments import Hubs
+from whence.likelihood.kernels.groups import own
 from whence.likelihood.kernels.machines import find_live
 from whence.likelihood.kernels.row_functions import log_of, rest, whole
 from whence.likelihood.kernels.row_reading import at_random, read_machines
-from whence.likelihood.kernels.tables import Steps, Tables
 from whence.likelihood.kernels.vectors import (
     larger,
     load,
@@ -128,8 +127,8 @@ def read_hubs(start, stop, world, machines, experts, cells, steps, worths, table
         tables: room for a pack.
         out: float64[E], written.
     """
-    world, machines, experts = Hubs(*world), Machines(*machines), Experts(*experts)
-    cells, steps, tables = Cells(*cells), Steps(*steps), Tables(*tables)
+    world, machines, experts = own(world), own(Machines(*machines)), own(Experts(*experts))
+    cells, steps, tables = own(cells), own(steps), own(tables)
     transitions, rewards, counts = machines.transitions, machines.rewards, machines.counts
     n, hubs = transitions.shape[1], world.labels.shape[0]
     length = LANES * ((n + LANES - 1) // LANES)

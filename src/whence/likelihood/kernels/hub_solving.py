@@ -20,7 +20,7 @@ import numpy as np
 from whence.likelihood.kernels.arguments import Machines
 from whence.likelihood.kernels.compiling import kernel, part
 from whence.likelihood.kernels.constants import EPSILON, LANES
-from whence.likelihood.kernels.hub_arguments import Ahead, Hubs, Pack
+from whence.likelihood.kernels.groups import own
 from whence.likelihood.kernels.machines import find_live
 from whence.likelihood.kernels.vectors import (
     better,
@@ -237,8 +237,8 @@ def solve_hubs(start, stop, world, machines, pack, ahead, live, worths, sweeps):
             start + i, written.
         sweeps: int64[B], written.
     """
-    world, machines = Hubs(*world), Machines(*machines)
-    pack, ahead = Pack(*pack), Ahead(*ahead)
+    world, machines = own(world), own(Machines(*machines))
+    pack, ahead = own(pack), own(ahead)
     transitions, rewards = machines.transitions, machines.rewards
     n = transitions.shape[1]
     length = LANES * ((n + LANES - 1) // LANES)

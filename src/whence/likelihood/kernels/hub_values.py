@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from whence.likelihood.kernels.compiling import kernel
-from whence.likelihood.kernels.hub_arguments import Hubs
+from whence.likelihood.kernels.groups import own
 
 
 @kernel
@@ -22,7 +22,7 @@ def visit_hubs(start, stop, world, entered, n_actions, worths, rows, out):
         rows: float64[R + 1], scratch; the last is -inf, for actions that are not there.
         out: float64[B, n, A, U], written.
     """
-    world = Hubs(*world)
+    world = own(world)
     n, hubs = worths.shape[2], world.labels.shape[0]
     for b in range(start, stop):
         for y in range(n):

@@ -160,7 +160,7 @@ def integrate_machines(q, counts, places, roots, beta, prior, free, spacing, cut
     used, nothing = np.zeros(q.shape[1], dtype=np.int64), np.zeros((0, 0))
     for b in range(q.shape[0]):
         size = rows_used(counts[b], used)
-        rows = gathered(q[b], nothing, counts[b], used[:size])
+        rows = gathered(q[b], nothing, counts[b], used, size, 1)
         out[b, 0], out[b, 1] = _integral(
             rows, places[b], roots[b], beta, prior, free, spacing, cut, nodes
         )

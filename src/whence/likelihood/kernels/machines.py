@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
+from whence.likelihood.kernels.compiling import lean_kernel, part
 
-from whence.likelihood.kernels.compiling import kernel, maker, part
+UNSEEN = -1
 
 
-@maker
-def _reachable(transitions, order):
-    """Write the states reachable from 0, breadth-first, to `order`; return how many."""
+@part
+def _reachable(transitions, order, new):
+    """Write the states reachable from 0, breadth-first, to `order`, and their places to `new`.
+
+    Returns:
+        How many there are.
+    """
     n, m = transitions.shape
-    seen = np.zeros(n, dtype=np.bool_)
-    seen[0] = True
+    for y in range(n):
+        new[y] = UNSEEN
+    new[0] = 0
     order[0] = 0
     count = 1
     head = 0
@@ -21,15 +26,17 @@ def _reachable(transitions, order):
         head += 1
         for x in range(m):
             target = transitions[y, x]
-            if not seen[target]:
-                seen[target] = True
+            if new[target] == UNSEEN:
+                new[target] = count
                 order[count] = target
                 count += 1
     return count
 
 
-@kernel
-def canonical_batch(transitions, rewards, readable, out_transitions, out_rewards, counts):
+@lean_kernel
+def canonical_batch(
+    transitions, rewards, readable, table, order, new, out_transitions, out_rewards, counts
+):
     """Write the canonical reachable part of each machine; the rest becomes unreachable zeros.
 
     Columns of symbols that the world cannot show count as staying and paying 0.
@@ -38,22 +45,20 @@ def canonical_batch(transitions, rewards, readable, out_transitions, out_rewards
         transitions: int64[B, n, m].
         rewards: float64[B, n, m].
         readable: bool[m].
+        table: int64[n, m], scratch.
+        order: int64[n], scratch.
+        new: int64[n], scratch.
         out_transitions: int64[B, n, m], written.
         out_rewards: float64[B, n, m], written.
         counts: int64[B], the number of reachable states, written.
     """
     size, n, m = transitions.shape
-    order = np.empty(n, dtype=np.int64)
-    new = np.empty(n, dtype=np.int64)
-    table = np.empty((n, m), dtype=np.int64)
     for b in range(size):
         for y in range(n):
             for x in range(m):
                 table[y, x] = transitions[b, y, x] if readable[x] else y
-        count = _reachable(table, order)
+        count = _reachable(table, order, new)
         counts[b] = count
-        for i in range(count):
-            new[order[i]] = i
         for i in range(n):
             for x in range(m):
                 if i < count:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from whence.likelihood.kernels.compiling import inlined
+from whence.likelihood.kernels.compiling import part
 from whence.likelihood.kernels.constants import LN2_HIGH, LN2_LOW, LOG2E, MAGIC
 from whence.likelihood.kernels.vectors import (
     exponent,
@@ -16,14 +16,14 @@ from whence.likelihood.kernels.vectors import (
 )
 
 
-@inlined
+@part
 def whole(x):
     """Return the whole number of powers of two in exp(x)."""
     magic = spread(MAGIC)
     return minus(times_plus(x, spread(LOG2E), magic), magic)
 
 
-@inlined
+@part
 def rest(x, k):
     """Return exp(x) / 2^k, right but for the last digits, for k = whole(x)."""
     r = times_plus(k, spread(-LN2_HIGH), x)
@@ -44,7 +44,7 @@ def rest(x, k):
     return times_plus(p, r, spread(1.0))
 
 
-@inlined
+@part
 def log_of(z, k):
     """Return log(z 2^k) for normal z > 0, right but for the last digits."""
     e = exponent(z)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from whence.likelihood.kernels.arguments import Cells, World
+from whence.likelihood.kernels.arguments import Cells, Experts, Machines, Results, World
 from whence.likelihood.kernels.compiling import lean_kernel, part
 from whence.likelihood.kernels.constants import PLAIN, REPEAT, WINDOW
 from whence.likelihood.kernels.extrapolation import (
@@ -17,6 +17,7 @@ from whence.likelihood.kernels.extrapolation import (
     may_extrapolate,
     reweigh,
 )
+from whence.likelihood.kernels.groups import Handed, either, own
 from whence.likelihood.kernels.machines import find_live
 from whence.likelihood.kernels.packs import Pack, admit, converged, empty_pack, move_in
 from whence.likelihood.kernels.reading import (
@@ -42,12 +43,12 @@ class Room(NamedTuple):
     desk: Desk
 
 
-def empty_room(world: World, cells: Cells, steps: Steps, n: int, m: int) -> Room:
-    """Return room for machines of n states and m symbols."""
+def empty_room(world: World, cells: Cells, steps: Steps, n: int, m: int) -> Handed:
+    """Return a `Room` for machines of n states and m symbols."""
     pack = empty_pack(world, n, m, WINDOW)
     porch = pack if len(world.tiles) > 2 else empty_pack(world, n, m, 1)
     desk = empty_desk(world, cells, steps, pack, m)
-    return Room(pack, porch, empty_fit(len(pack.seats)), desk)
+    return Handed(Room(pack, porch, empty_fit(len(pack.seats)), desk))
 
 
 @lean_kernel
@@ -56,13 +57,19 @@ def score_batch(start, stop, world, cells, machines, experts, room, results):
 
     `arguments` describes what is given.
     """
-    score_by(start, stop, world, cells, machines, experts, room, results, sweep)
+    score_by(
+        start, stop, own(world), own(cells), own(Machines(*machines)), own(Experts(*experts)),
+        own(room), own(Results(*results)), sweep,
+    )  # fmt: skip
 
 
 @lean_kernel
 def score_tiled_batch(start, stop, world, cells, machines, experts, room, results):
     """Do as `score_batch` does in a world of several tiles."""
-    score_tiled_by(start, stop, world, cells, machines, experts, room, results, sweep)
+    score_tiled_by(
+        start, stop, own(world), own(cells), own(Machines(*machines)), own(Experts(*experts)),
+        own(room), own(Results(*results)), sweep,
+    )  # fmt: skip
 
 
 @part
@@ -93,7 +100,7 @@ def score_by(start, stop, world, cells, machines, experts, room, results, sweeps
         if not fresh:
             combine(slot, pack)
             slot = (slot + 1) % WINDOW
-        at = porch if fresh else pack
+        at = either(fresh, porch, pack)
         here = np.int64(0) if fresh else slot
         times = PLAIN * REPEAT if fresh else REPEAT
         run_sweeps(times, at.iterates[here], at.changes[here], world, at, sweeps)

@@ -12,7 +12,9 @@ import math
 
 import numpy as np
 
+from whence.likelihood.kernels.arguments import Experts, Machines, Results
 from whence.likelihood.kernels.compiling import inlined, lean_kernel, part
+from whence.likelihood.kernels.groups import own
 from whence.likelihood.kernels.row_functions import log_of, rest, whole
 from whence.likelihood.kernels.scoring import score_by, score_tiled_by
 from whence.likelihood.kernels.sweeping import FOUR, NONE, ONE, THREE, swept
@@ -130,10 +132,16 @@ def _soft_sweep(begin, end, again, world, pack, x, step, moved, largest):
 @lean_kernel
 def score_soft_batch(start, stop, world, cells, machines, experts, room, results):
     """Score the canonical machines start..stop-1, which pay in nats, in a world of one tile."""
-    score_by(start, stop, world, cells, machines, experts, room, results, _soft_sweep)
+    score_by(
+        start, stop, own(world), own(cells), own(Machines(*machines)), own(Experts(*experts)),
+        own(room), own(Results(*results)), _soft_sweep,
+    )  # fmt: skip
 
 
 @lean_kernel
 def score_soft_tiled_batch(start, stop, world, cells, machines, experts, room, results):
     """Do as `score_soft_batch` does in a world of several tiles."""
-    score_tiled_by(start, stop, world, cells, machines, experts, room, results, _soft_sweep)
+    score_tiled_by(
+        start, stop, own(world), own(cells), own(Machines(*machines)), own(Experts(*experts)),
+        own(room), own(Results(*results)), _soft_sweep,
+    )  # fmt: skip

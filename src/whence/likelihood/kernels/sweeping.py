@@ -108,13 +108,12 @@ def swept(begin, end, again, width, worth, world, pack, x, step, moved, largest)
     `worth` says what a state is worth, from the values of what can follow it.
     The largest change of each lane is written to `largest`, and the changes of watched states
     to `moved`; `again`, they are added to what is there. All changes are added to `step`, unless
-    that is empty.
+    that is None.
     """
     blocks = np.uintp(pack.length // LANES)
     paid, targets = pack.paid, pack.targets
     labels, entries, watch = world.labels, world.entries, world.watch
     ahead, aside = spread(world.shares[2]), spread(world.shares[3])
-    steps = step.shape[0] > 0
     most = spread(0.0)
     zero = spread(0.0)
     for s in range(begin, end):
@@ -124,7 +123,7 @@ def swept(begin, end, again, width, worth, world, pack, x, step, moved, largest)
             change = minus(best, load(x, row))
             most = larger(most, larger(change, minus(zero, change)))
             store(x, row, best)
-            if steps:
+            if step is not None:
                 store_short(step, row, plus(load_short(step, row), change))
             if watch[s] >= 0:
                 w = np.uintp(watch[s]) * blocks + c
@@ -185,6 +184,5 @@ def run_sweeps(times, x, moved, world, pack, sweep):
     for repeat in range(times):
         store(pack.largest, _0, spread(0.0))
         sweep(
-            world.tiles[0], world.tiles[1], repeat > 0, world, pack, x, pack.steps[0], moved,
-            pack.largest,
-        )  # fmt: skip
+            world.tiles[0], world.tiles[1], repeat > 0, world, pack, x, None, moved, pack.largest
+        )

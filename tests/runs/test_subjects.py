@@ -19,7 +19,7 @@ from whence.analysis.subjects import BY_SUBJECT, SHARED, Weights, expert_of, wei
 from whence.cli import run as main
 from whence.errors import ArgumentError
 from whence.likelihood.integrating import Integrated
-from whence.likelihood.subjects import FINE, log_alphas, log_lapses, profile, shown
+from whence.likelihood.subjects import FINE, log_alphas, profile, shown
 from whence.report import render
 from whence.report.study import Study
 from whence.runs import searching
@@ -394,7 +394,7 @@ def test_what_is_told_of_an_expert_is_the_sum_over_contexts_and_machines() -> No
     for x, j in np.argwhere(weight >= weight.max() - 9).tolist():
         c, own = found.contexts[x], found.profiles[found.contexts[x].discount][j][2]
         joint = own.table + log_alphas([c.alpha], own.log_alpha).T
-        joint = joint + log_lapses([c.lapse], own.lapse)
+        joint = joint + own.of_lapses([c.lapse])
         share = np.exp(weight[x, j] - weight.max() + joint - found.scores[x, 2, j])
         total += share.sum()
         log_mean += share.sum(axis=1) @ own.log_alpha

@@ -221,7 +221,7 @@ class Project:
         if walk.revision != revision:
             raise ConflictError("this walk was changed in another tab; here is how it stands now")
         demo = walking.as_episode(walk, ended=ended, subject=subject)
-        line = demos_jsonl.dumps(Demonstrations.from_episodes([demo])).strip()
+        (line,) = demos_jsonl.episode_lines(Demonstrations.from_episodes([demo]))
         self._keep(who, walk, (len(self.lines), _digest(line)))
         self._write([*self.lines, line])
         following = walking.begun(self.mdp, _seed(), revision=walk.revision + 1)
@@ -231,7 +231,7 @@ class Project:
     def add(self, demos: Demonstrations) -> int:
         """Add demonstrations that fit the world; returns how many."""
         check(demos, self.mdp).raise_any()
-        fresh = demos_jsonl.dumps(demos).splitlines()
+        fresh = demos_jsonl.episode_lines(demos)
         if not fresh:
             raise ArgumentError("there are no episodes in the file")
         self._write([*self.lines, *fresh])

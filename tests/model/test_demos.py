@@ -40,9 +40,14 @@ def test_a_subset_remembers_its_lines() -> None:
     assert read.subset([2, 3]).place(1) == "d.jsonl, line 9"
 
 
-@pytest.mark.parametrize("what", ["labels", "history"])
-def test_one_string_is_not_read_letter_by_letter(what: str) -> None:
-    episode = Episode([0, 1], [0])._replace(**{what: "ab"})
+@pytest.mark.parametrize(
+    ("what", "episode"),
+    [
+        ("labels", Episode([0, 1], [0], labels="ab")),
+        ("history", Episode([0, 1], [0], history="ab")),
+    ],
+)
+def test_one_string_is_not_read_letter_by_letter(what: str, episode: Episode) -> None:
     with pytest.raises(
         DemonstrationsError, match=rf"episode 0: {what} is 'ab', one string; .*\['ab'\]"
     ):

@@ -72,7 +72,7 @@ def test_a_run_of_too_many_levels_is_refused_with_a_cure(tmp_path: Path) -> None
     demos = Demonstrations.from_episodes([Episode([0, 1, 2], [0, 0])])
     run, folder = tmp_path / "run", studio_folder(None, str(tmp_path / "studio"))
     whence.infer(
-        HOUSE, demos, states=1, rewards=range(9), expert=Expert(5, 0.9), folder=run,
+        HOUSE, demos, states=1, rewards=tuple(range(9)), expert=Expert(5, 0.9), folder=run,
         progress=False,
     )  # fmt: skip
     with pytest.raises(ArgumentError, match=r"a run of 9 reward levels; .*whence report and"):

@@ -103,7 +103,7 @@ TABLE = [
     ("argument: run folder taken", "d.jsonl", EPISODE, "infer coffee {} -o .", ".", "not empty", "name a new one"),
     ("argument: run is a file", "d.jsonl", EPISODE, "infer coffee {} -o d.jsonl", "d.jsonl", "a file", "name a new folder"),
     ("argument: run without parent", "d.jsonl", EPISODE, "infer coffee {} -o none/run", "none/run", "no folder none", "make it first"),
-    ("argument: method", "d.jsonl", START, "infer coffee {} -o run --method magic", "method", "'magic'", "known are tempering"),
+    ("argument: method", "d.jsonl", START, "infer coffee {} -o run --method magic", "method", "'magic'", "known are auto, tempering"),
     ("argument: preset", "d.jsonl", START, "infer coffee {} -o run --method annealing --preset tea", "preset", "'tea'", "known are recharge"),
     ("argument: states", "d.jsonl", START, "infer coffee {} -o run --states 0", "states", "0", "at least 1"),
     ("argument: states in words", "d.jsonl", START, "infer coffee {} -o run --states two", "--states", "two", "such as 2-5"),

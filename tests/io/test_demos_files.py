@@ -58,6 +58,48 @@ def test_names_of_states_and_actions_are_understood_where_the_world_is_known(
         Demonstrations.load(path, mdp)
 
 
+@pytest.mark.parametrize("ending", [".jsonl", ".npz"])
+def test_names_of_a_log_come_back_and_are_compared_with_a_world(
+    tmp_path: Path, ending: str
+) -> None:
+    log = {"episode": [0, 0, 0], "state": ["den", "hall", "den"], "action": ["go", "back", None]}
+    demos = Demonstrations.from_table(log)
+    path = tmp_path / f"d{ending}"
+    demos.save(path)
+    again = Demonstrations.load(path)
+    assert again == demos
+    assert (again.state_names, again.action_names) == (demos.state_names, demos.action_names)
+    assert sorted(again.state_names or ()) == ["den", "hall"]
+    for names, fits in ((("den", "hall"), True), (("hall", "den"), False)):
+        world = LabeledMDP.from_dense(
+            np.ones((2, 2, 2)) / 2, labels=[None, "a"], names=names, actions=demos.action_names
+        )
+        assert Demonstrations.load(path, world).check(world).ok is fits
+
+
+def test_files_with_the_names_of_a_log_are_joined_where_they_agree(tmp_path: Path) -> None:
+    path, line = tmp_path / "d.jsonl", '{"states":[1,0],"actions":[0]}\n'
+    head = '{"state_names":["den","hall"],"format":"whence/demos/2"}\n'
+    path.write_text(head + line + head + line)
+    assert (len(Demonstrations.load(path)), Demonstrations.load(path).place(1)) == (
+        2, f"{path}, line 4",
+    )  # fmt: skip
+    other = head.replace("den", "attic")
+    for text in (line + head + line, head + line + other + line, head + other + line):
+        path.write_text(text)
+        with pytest.raises(FormatError, match="other names than those of the episodes before"):
+            Demonstrations.load(path)
+    for bad, message in (
+        (head.replace("/2", "/9"), "line 1: format is 'whence/demos/9'; this file must say"),
+        (head.replace('"den",', ""), "1 state_names for numbers up to 1; name each"),
+        (head.replace("state_names", "names"), "line 1: .*unknown field `names`"),
+        (head.replace("den", "den\\ud800"), "line 1"),
+    ):
+        path.write_text(bad + line)
+        with pytest.raises(FormatError, match=message):
+            Demonstrations.load(path)
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

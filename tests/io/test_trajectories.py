@@ -135,7 +135,18 @@ def test_minari_keeps_names_and_labels_without_a_world(shelf: Path) -> None:
     assert discrete[0].labels == [None, "tea", "bed"]
 
 
+def test_minari_keeps_who_acted(shelf: Path) -> None:
+    demos = Demonstrations.from_episodes(
+        [whence.Episode([0, 1], [0], subject=who) for who in ("mouse 3", None, "7", "mouse 3")]
+    )
+    demos.to_minari("mice-v0")
+    assert Demonstrations.from_minari("mice-v0") == demos
+    assert [e.subject for e in Demonstrations.from_minari("mice-v0")] == list(demos.subjects or ())
+
+
 def test_what_minari_cannot_hold_or_find_is_refused(shelf: Path) -> None:
+    with pytest.raises(DemonstrationsError, match="demonstrations: no episodes; Minari"):
+        Demonstrations.from_episodes([]).to_minari("empty-v0")
     with pytest.raises(DemonstrationsError, match="episode 0: Minari wants at least one action"):
         Demonstrations.from_episodes([([0], [0])]).to_minari("short-v0")
     with pytest.raises(FileError, match="nowhere-v0: not a Minari dataset"):

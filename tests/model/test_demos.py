@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from whence import Demonstrations, Episode
-from whence.errors import ArgumentError
+from whence.errors import ArgumentError, DemonstrationsError
 
 EPISODES = [
     Episode([0, 1], [0]),
@@ -38,3 +38,19 @@ def test_a_subset_remembers_its_lines() -> None:
     demos = Demonstrations.from_episodes(EPISODES)
     read = replace(demos, source="d.jsonl", lines=np.array([1, 2, 5, 9]))
     assert read.subset([2, 3]).place(1) == "d.jsonl, line 9"
+
+
+@pytest.mark.parametrize(
+    ("what", "episode"),
+    [
+        ("labels", Episode([0, 1], [0], labels="ab")),
+        ("history", Episode([0, 1], [0], history="ab")),
+    ],
+)
+def test_one_string_is_not_read_letter_by_letter(what: str, episode: Episode) -> None:
+    with pytest.raises(
+        DemonstrationsError, match=rf"episode 0: {what} is 'ab', one string; .*\['ab'\]"
+    ):
+        Demonstrations.from_episodes([episode])
+    listed = Demonstrations.from_episodes([Episode([0, 1], [0], [None, "ab"], ["ab"])])
+    assert (listed[0].labels, listed[0].history) == ([None, "ab"], ("ab",))

@@ -322,3 +322,10 @@ def test_arviz_is_not_given_draws_of_several_weights() -> None:
     weighed = _exact().answered(SEQUENCE, 1.0, refresh=False)
     with pytest.raises(ArgumentError, match=r"refreshed\(\)\.to_arviz"):
         weighed.to_arviz()
+
+
+@pytest.mark.parametrize("labels", ["a", ("ab",), ("a", "b")])
+def test_a_label_sequence_of_a_question_is_not_one_string(labels: Any) -> None:
+    kind = "preference" if len(labels) == 2 else "sequence"
+    with pytest.raises(ArgumentError, match="give labels as a tuple of tuples"):
+        Question(kind, "?", 0.1, 6.0, answers=(0.0, 1.0), labels=labels, rationality=1.0)

@@ -113,7 +113,7 @@ def test_a_simple_task_is_found() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"method": "magic"}, "method is 'magic'; known are tempering, annealing"),
+        ({"method": "magic"}, "known are auto, tempering, annealing, exhaustive"),
         ({"settings": {"t0": 3}}, "give Annealing settings"),
         ({"states": 0}, "states is 0"),
         ({"states": range(2, 4)}, "one whole number"),

@@ -49,6 +49,26 @@ def test_what_never_changes_is_known_by_every_draw() -> None:
     assert math.isnan(diagnostics.rhat(np.ones((2, 50))))
 
 
+def test_errors_by_batches_see_what_is_weak_and_slow() -> None:
+    rng = np.random.default_rng(0)
+    length, keep, share = 3_000, 0.98, 0.3
+    slow = rng.normal(size=(300, 2, length))
+    for t in range(1, length):
+        slow[:, :, t] = keep * slow[:, :, t - 1] + math.sqrt(1 - keep**2) * slow[:, :, t]
+    every = rng.normal(size=slow.shape) + share * slow
+    true = every.mean(axis=(1, 2)).std()
+    by_batches = np.sqrt(np.mean([diagnostics.batch_error(x) ** 2 for x in every]))
+    by_ess = np.sqrt(np.mean([diagnostics.mcse(x) ** 2 for x in every]))
+    assert by_ess < 0.87 * true
+    assert by_batches > 0.9 * true
+    low = [max(diagnostics.batch_error(x), diagnostics.mcse(x)) < 0.7 * true for x in every]
+    assert np.mean(low) < 0.5 * np.mean([diagnostics.mcse(x) < 0.7 * true for x in every])
+    independent = rng.normal(size=(300, 2, 500))
+    errors = [diagnostics.batch_error(x) for x in independent]
+    assert np.mean(errors) == pytest.approx(1 / math.sqrt(1_000), rel=0.05)
+    assert math.isnan(diagnostics.batch_error(np.ones((2, 9))))
+
+
 def test_the_barrier_and_its_round_trips_by_hand() -> None:
     rejection = [0.2, 0.5]
     assert diagnostics.barrier(rejection) == pytest.approx(0.7)

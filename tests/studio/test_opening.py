@@ -10,7 +10,7 @@ import pytest
 import whence
 from support.house import HOUSE
 from whence import Demonstrations, Episode, Expert, LabeledMDP, cli
-from whence.errors import FileError, MissingExtraError
+from whence.errors import ArgumentError, FileError, MissingExtraError
 from whence.studio import files as places
 from whence.studio import need_studio
 from whence.studio.opening import opened, studio_folder
@@ -66,6 +66,18 @@ def test_a_run_is_copied_and_shown(tmp_path: Path) -> None:
     assert before == {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
     with pytest.raises(FileError, match="a run; name another folder"):
         studio_folder(None, str(run))
+
+
+def test_a_run_of_too_many_levels_is_refused_with_a_cure(tmp_path: Path) -> None:
+    demos = Demonstrations.from_episodes([Episode([0, 1, 2], [0, 0])])
+    run, folder = tmp_path / "run", studio_folder(None, str(tmp_path / "studio"))
+    whence.infer(
+        HOUSE, demos, states=1, rewards=tuple(range(9)), expert=Expert(5, 0.9), folder=run,
+        progress=False,
+    )  # fmt: skip
+    with pytest.raises(ArgumentError, match=r"a run of 9 reward levels; .*whence report and"):
+        opened(folder, str(run))
+    assert places.project_names(folder) == []
 
 
 def test_the_folder_of_a_studio_is_itself(tmp_path: Path) -> None:

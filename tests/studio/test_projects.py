@@ -9,11 +9,12 @@ import pytest
 
 from support.house import HOUSE
 from whence import Demonstrations, Episode, LabeledMDP
-from whence.errors import ArgumentError, FileError, WhenceError
-from whence.studio import drawn, uploads, walking
+from whence.errors import ArgumentError, DemonstrationsError, FileError, WhenceError
+from whence.studio import downloads, drawn, uploads, walking
 from whence.studio import files as places
 from whence.studio.desk import Desk
 from whence.studio.project import ConflictError, Project, Settings
+from whence.studio.scenery import Scenery
 
 ANN, BEN = "ann00000", "ben00000"
 
@@ -183,6 +184,44 @@ def test_a_drawing_is_the_world_of_its_map() -> None:
         "slip: 0.2\nlabels: t=tea\nstarts: 0,0\nmap:\n+----+\n|. t#|\n|.|..|\n+----+\n"
     )
     assert drawn.world_of(asked) == same
+
+
+def test_the_drawing_of_a_map_is_that_map_again() -> None:
+    header = "actions: up right down left{}\n{}labels: t=tea\nstarts: 0,0\nslip: 0.2\n"
+    for more, blocked in (("", ""), (" stay", ""), (" stay", "blocked: unavailable\n")):
+        text = header.format(more, blocked) + "map:\n+----+\n|. t#|\n|.|..|\n+----+\n"
+        world = LabeledMDP.from_map(text)
+        drawing = Scenery(world).document["drawn"]
+        assert drawn.world_of(msgspec.convert(drawing | {"name": "m"}, drawn.Drawn)) == world
+
+
+@pytest.mark.parametrize(
+    ("episode", "table"),
+    [
+        (Episode([1, 2], [0]), True),
+        (Episode([1, 2], [0], ["history", "tea"]), True),
+        (Episode([1, 2], [0], [None, None]), False),
+        (Episode([1, 2], [0], None, ("tea",)), False),
+        (Episode([], []), False),
+    ],
+)
+def test_a_table_is_offered_where_it_can_be_had(
+    tmp_path: Path, episode: Episode, table: bool
+) -> None:
+    mdp = LabeledMDP.from_dense(
+        [[[0, 1, 0]], [[0, 0, 1]], [[0, 0, 1]]], labels=[None, "tea", "history"]
+    )
+    project = Project(tmp_path / places.create(tmp_path, "line", mdp))
+    project.add(Demonstrations.from_episodes([episode]))
+    assert ("demos.csv" in downloads.kinds(project)) is table
+    if table:
+        with downloads.content(project, "demos.csv") as file:
+            assert file.read().startswith(b"episode,")
+        return
+    with pytest.raises(DemonstrationsError):
+        Demonstrations.from_episodes([episode]).to_table(mdp)
+    with pytest.raises(FileError, match="no such file"):
+        downloads.content(project, "demos.csv")
 
 
 @pytest.mark.parametrize(

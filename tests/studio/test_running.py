@@ -10,8 +10,12 @@ from pathlib import Path
 
 import pytest
 
+import whence
+from support.house import HOUSE
 from support.studio import Served, served
+from whence.ask import Question
 from whence.runs import lock
+from whence.studio import asking
 from whence.studio.worker import Infer, Worker
 
 ROOMS = """slip: 0.1
@@ -96,3 +100,26 @@ def test_a_walk_that_was_over_says_what_is_not_wanted(world: Path, ended: bool) 
     assert said[-1]["said"] == "idle"
     assert worker.run is not None
     assert worker.run.job.endings == ("task" if ended else "ignore")
+
+
+def test_all_answers_that_stand_are_kept_when_inference_starts_anew(tmp_path: Path) -> None:
+    demos = whence.Demonstrations.from_episodes([([0, 1, 2], [0, 0])])
+    before, after = (
+        whence.infer(
+            HOUSE, demos, states=1, expert=whence.Expert(5, 0.9), folder=tmp_path / name,
+            progress=False,
+        )
+        for name in ("1", "2")
+    )  # fmt: skip
+    show = Question("demonstration", "?", 0.1, 45.0, labels=(("tea",),), state=1, length=9)
+    value = Question("sequence", "?", 0.1, 6.0, answers=(0.0, 1.0), labels=(("bed",),))
+    shown = [{"states": [1, 2], "actions": [0]}, {"states": [1, 0, 1], "actions": [1, 0]}]
+    for question, answer in ((show, shown[0]), (value, 1.0), (show, shown[1]), (show, shown[0])):
+        before = before.answered(question, answer, refresh=False)
+    before.withdrawn("4", refresh=False)
+    kept = asking.carried(after, str(tmp_path / "1"))
+    assert [(each.question, each.value) for each in kept.answers] == [
+        (each.question, each.value) for each in before.answers[:3]
+    ]
+    assert whence.load(tmp_path / "2").answers == kept.answers
+    assert asking.carried(kept, str(tmp_path / "1")).answers == kept.answers

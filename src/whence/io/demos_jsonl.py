@@ -1,7 +1,9 @@
 """Demonstrations as JSON lines, one episode per line.
 
 `{"states": [...], "actions": [...], "labels": [...]?, "history": [...]?, "ended": true?,
-"subject": "..."?}`. Where the world is known, states and actions may be given by name.
+"subject": "..."?}`. Where the world is known, states and actions may be given by name. Where the
+log named them and gave the numbers, the first line has those names: `{"format": "whence/demos/2",
+"state_names": [...]?, "action_names": [...]?}`; a file without that line is of version 1.
 """
 
 from __future__ import annotations
@@ -12,12 +14,14 @@ import msgspec
 import numpy as np
 
 from whence.errors import DemonstrationsError, FormatError
-from whence.io.documents import explained, refuse_repeats
+from whence.io.documents import decode, explained, refuse_repeats
+from whence.io.naming import named
 from whence.model.demos import Demonstrations
 from whence.model.episodes import Episode
 from whence.model.mdp import LabeledMDP
 
 ENDINGS = (".jsonl",)
+TAG = "whence/demos/2"
 QUOTES = 4  # of a line that holds its two required keys and no text
 
 
@@ -35,10 +39,30 @@ class _NamedLine(_Line, omit_defaults=True, forbid_unknown_fields=True):
     actions: list[int | str]  # type: ignore[assignment]
 
 
+class _Tagged(msgspec.Struct):
+    format: str
+
+
+class _Head(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
+    format: str
+    state_names: list[str] | None = None
+    action_names: list[str] | None = None
+
+
 def dumps(demos: Demonstrations, mdp: LabeledMDP | None = None) -> bytes:
     """Write demonstrations; the world is not needed."""
+    lines = episode_lines(demos)
+    if demos.state_names is not None or demos.action_names is not None:
+        names = (demos.state_names, demos.action_names)
+        head = _Head(TAG, *(None if each is None else list(each) for each in names))
+        lines.insert(0, msgspec.json.encode(head))
+    return b"".join(line + b"\n" for line in lines)
+
+
+def episode_lines(demos: Demonstrations) -> list[bytes]:
+    """Return a line for each episode, without the names of a log."""
     encoder = msgspec.json.Encoder()
-    return b"".join(
+    return [
         encoder.encode(
             _Line(
                 list(episode.states),
@@ -49,16 +73,16 @@ def dumps(demos: Demonstrations, mdp: LabeledMDP | None = None) -> bytes:
                 episode.subject,
             )
         )
-        + b"\n"
         for episode in demos
-    )
+    ]
 
 
 def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrations:
     """Read demonstrations; with a world, names are allowed."""
-    episodes, lines = [], []
-    names = None if mdp is None else _Names(mdp)
-    plain, named = msgspec.json.Decoder(_Line), msgspec.json.Decoder(_NamedLine)
+    episodes: list[Episode] = []
+    lines: list[int] = []
+    names, head = None if mdp is None else _Names(mdp), None
+    plain, spelled = msgspec.json.Decoder(_Line), msgspec.json.Decoder(_NamedLine)
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
         if not line.strip():
             continue
@@ -66,15 +90,38 @@ def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrat
         try:
             decoded = plain.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            decoded = _decode_named(line, named, names, place, error)
+            if _is_head(line):
+                head = _decode_head(line, place, head, first=not lines)
+                continue
+            decoded = _decode_named(line, spelled, names, place, error)
         if line.count(b'"') != QUOTES:
             refuse_repeats(line, place)
         parts = decoded.states, decoded.actions, decoded.labels, decoded.history
         episodes.append(Episode(*parts, decoded.ended, decoded.subject))
         lines.append(number)
-    return Demonstrations.from_episodes(
+    demos = Demonstrations.from_episodes(
         episodes, source=source, lines=np.array(lines, dtype=np.int64)
     )
+    return demos if head is None else named(demos, head.state_names, head.action_names)
+
+
+def _is_head(line: bytes) -> bool:
+    try:
+        msgspec.json.decode(line, type=_Tagged)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
+
+
+def _decode_head(line: bytes, place: str, before: _Head | None, *, first: bool) -> _Head:
+    """Decode the line that has the log's names; files with the same names may be joined."""
+    head = decode(line, _Head, TAG, place)
+    if head != before and not (first and before is None):
+        raise FormatError(
+            f"{place}: other names than those of the episodes before; numbers go by them, so "
+            "keep the two parts in files of their own"
+        )
+    return head
 
 
 class _Names:

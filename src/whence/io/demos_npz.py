@@ -8,13 +8,12 @@ history_offsets int[E + 1], state_names[..] and action_names[..]; in version 2 e
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from whence._arrays import Ints
 from whence.errors import FormatError, WhenceError
 from whence.io import arrays as npz
+from whence.io.naming import NAMES, named
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 
@@ -23,7 +22,6 @@ TAG = "whence/demos/1"
 SECOND_TAG = "whence/demos/2"  # which says which episodes ended, and who acted
 SECOND = ("ended", "subjects")
 REQUIRED = ("format", "states", "state_offsets", "actions", "action_offsets")
-NAMES = ("state_names", "action_names")
 OPTIONAL = ("alphabet", "labels", "history", "history_offsets", *NAMES)
 
 
@@ -79,13 +77,7 @@ def loads(data: bytes, source: str, mdp: LabeledMDP | None = None) -> Demonstrat
         )
     except WhenceError as error:
         raise FormatError(str(error)) from None
-    for name, numbers in (("state_names", result.states), ("action_names", result.actions)):
-        if name in names and len(names[name]) <= numbers.max(initial=-1):
-            raise FormatError(
-                f"{source}: {len(names[name])} {name} for numbers up to {numbers.max()}; name each"
-            )
-    return replace(result, state_names=names.get("state_names"),
-                   action_names=names.get("action_names"))  # fmt: skip
+    return named(result, *(names.get(name) for name in NAMES))
 
 
 def _ended(fields: npz.Arrays, source: str) -> Ints | None:

@@ -16,7 +16,7 @@ from whence.io.trajectories import Label, Meaning, Record, from_records
 from whence.model.demos import Demonstrations
 from whence.model.mdp import LabeledMDP
 
-LABEL, STATE, ACTION = "label", "state_name", "action_name"  # keys of infos
+LABEL, STATE, ACTION, SUBJECT = "label", "state_name", "action_name", "subject"  # keys of infos
 ALGORITHM = "whence"
 
 
@@ -44,6 +44,10 @@ def load(
 def save(demos: Demonstrations, dataset_id: str, mdp: LabeledMDP | None) -> Any:
     """Write a dataset; see `Demonstrations.to_minari`."""
     minari, gymnasium, buffer = _packages()
+    if not len(demos):
+        raise DemonstrationsError(
+            f"{demos.source}: no episodes; Minari keeps no dataset without any, so add one"
+        )
     short = np.flatnonzero((np.diff(demos.state_offsets) <= demos.lengths) | (demos.lengths == 0))
     if len(short):
         raise DemonstrationsError(
@@ -97,7 +101,7 @@ def _records(episodes: Iterator[Any], *, named: bool) -> Iterator[Record]:
         if named and ACTION in texts:
             acts = texts[ACTION][:-1]
         about = [{k: v[i] for k, v in texts.items()} for i in range(n)]
-        yield Record(obs, acts, about, _ended(episode))
+        yield Record(obs, acts, about, _ended(episode), _subject(texts.get(SUBJECT, [])))
 
 
 def _ended(episode: Any) -> bool | None:
@@ -112,6 +116,12 @@ def _ended(episode: Any) -> bool | None:
     return False if last.get("truncations") else None
 
 
+def _subject(said: list[Any]) -> str | None:
+    """Return who acted, where an episode has one and the same name throughout."""
+    names = {name if isinstance(name, str) else None for name in said}
+    return names.pop() if len(names) == 1 else None
+
+
 def _text(value: Any) -> Any:
     """Return strings, which come back as bytes, as strings; an empty one becomes None."""
     if isinstance(value, bytes):
@@ -120,7 +130,7 @@ def _text(value: Any) -> Any:
 
 
 def _infos(demos: Demonstrations, mdp: LabeledMDP | None) -> list[dict[str, list[str]]]:
-    """Return what goes with each observation, by episode: the label, and names."""
+    """Return what goes with each observation, by episode: label, names, and who acted."""
     table = columns(demos, mdp)
     texts = {}
     if LABEL in table:
@@ -129,6 +139,8 @@ def _infos(demos: Demonstrations, mdp: LabeledMDP | None) -> list[dict[str, list
         texts[STATE] = table["state"]
     if any(isinstance(action, str) for action in table["action"]):
         texts[ACTION] = ["" if action is None else action for action in table["action"]]
+    if SUBJECT in table:
+        texts[SUBJECT] = ["" if subject is None else subject for subject in table[SUBJECT]]
     bounds = zip(demos.state_offsets[:-1].tolist(), demos.state_offsets[1:].tolist(), strict=True)
     return [{key: column[a:b] for key, column in texts.items()} for a, b in bounds]
 

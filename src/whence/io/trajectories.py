@@ -28,13 +28,15 @@ Label = Meaning | str | None
 class Record(NamedTuple):
     """One trajectory; `infos` has the info that came with each observation, or None.
 
-    `ended` says whether the environment ended it, as opposed to somebody who stopped.
+    `ended` says whether the environment ended it, as opposed to somebody who stopped; `subject`
+    who acted, where that is known.
     """
 
     obs: Sequence[Any]
     acts: Sequence[Any]
     infos: Sequence[Mapping[str, Any] | None] | None
     ended: bool | None = None
+    subject: str | None = None
 
 
 def from_records(
@@ -51,6 +53,7 @@ def from_records(
     labels: list[Any] = []
     positions: list[int] = []
     endings: list[bool | None] = []
+    subjects: list[str | None] = []
     for number, record in enumerate(records):
         place = f"{source}, trajectory {number}"
         _check_lengths(record, place)
@@ -62,10 +65,13 @@ def from_records(
         labels += _labels(record, label, place)
         positions += range(n)
         endings += [None] * (n - 1) + [record.ended]
+        subjects += [record.subject] * n
     if any(symbol is not None for symbol in labels):
         columns["label"] = labels
     if any(ended is not None for ended in endings):
         columns["ended"] = endings
+    if any(subject is not None for subject in subjects):
+        columns["subject"] = subjects
     rows = np.array(positions, dtype=np.int64)
     table = Table(source, columns, rows, "observation", ("trajectory", "episode"))
     return demonstrations(table, ColumnNames(), mdp=mdp)

@@ -84,9 +84,9 @@ class Question:
         if self.kind not in KINDS:
             raise ArgumentError(f"kind is {self.kind!r}; a question is {_either(KINDS)}")
         sequences = 2 if self.kind == PREFERENCE else 1
-        if len(self.labels) != sequences:
+        if len(self.labels) != sequences or any(isinstance(word, str) for word in self.labels):
             raise ArgumentError(
-                f"a {self.kind} has {sequences} label sequence(s), not {len(self.labels)}; "
+                f"a {self.kind} has {sequences} label sequence(s), not {self.labels!r:.60}; "
                 "give labels as a tuple of tuples"
             )
         if self.kind == SEQUENCE and (not self.labels[0] or len(self.answers) < 2):

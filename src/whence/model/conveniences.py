@@ -320,7 +320,7 @@ class DemonstrationsMethods:
     def to_minari(self: Any, dataset_id: str, mdp: LabeledMDP | None = None) -> Any:
         """Write a dataset of Minari and return it.
 
-        Observations are the states' numbers; `infos` hold labels, and names where there are any.
+        Observations are the states' numbers; `infos` hold labels, names and subjects.
         Minari keeps datasets in the folder that MINARI_DATASETS_PATH names.
         """
         from whence.io import minari

@@ -130,6 +130,7 @@ def _column(values: Sequence[int], what: str, place: str) -> Ints:
 def _labels(episode: Episode, index: dict[str, int], place: str) -> Ints:
     if episode.labels is None:
         return np.full(len(episode.states), UNSAID)
+    _refuse_text(episode.labels, "labels", place)
     if len(episode.labels) != len(episode.states):
         raise DemonstrationsError(
             f"{place}: {len(episode.labels)} labels for {len(episode.states)} states; "
@@ -145,8 +146,17 @@ def _labels(episode: Episode, index: dict[str, int], place: str) -> Ints:
 
 
 def _history(episode: Episode, index: dict[str, int], place: str) -> Ints:
+    _refuse_text(episode.history, "history", place)
     codes = [_code(s, index, "history", i, place) for i, s in enumerate(episode.history)]
     return np.array(codes, dtype=np.int64)
+
+
+def _refuse_text(value: object, what: str, place: str) -> None:
+    """Refuse one string in the place of symbols: it would be read letter by letter."""
+    if isinstance(value, str):
+        raise DemonstrationsError(
+            f"{place}: {what} is {value!r}, one string; give a list of symbols, as [{value!r}]"
+        )
 
 
 def _code(symbol: object, index: dict[str, int], what: str, position: int, place: str) -> int:

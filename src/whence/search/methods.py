@@ -6,6 +6,7 @@ from typing import Any
 
 from whence.errors import ArgumentError
 from whence.search.annealing import SimulatedAnnealing
+from whence.search.choosing import AUTO
 from whence.search.exhaustive import ExactEnumeration
 from whence.search.method import Method
 from whence.search.sampling import ParallelTempering
@@ -28,5 +29,5 @@ def method_of(settings: Any) -> str:
 def method(name: str) -> type[Method[Any, Any, Any]]:
     """Return a method by its name."""
     if name not in METHODS:
-        raise ArgumentError(f"method is {name!r}; known are {', '.join(METHODS)}")
+        raise ArgumentError(f"method is {name!r}; known are {', '.join((AUTO, *METHODS))}")
     return METHODS[name]

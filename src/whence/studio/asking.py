@@ -50,9 +50,13 @@ def question_of(document: dict[str, Any]) -> Question:
 
 def carried(run: Run, before: str) -> Run:
     """Return a run with the answers that an earlier one was given, which stand."""
-    with contextlib.suppress(WhenceError):
-        known = {each.question.id for each in run.answers}
-        for each in standing(load(before).answers):
-            if each.question.kind != DEMONSTRATION and each.question.id not in known:
+    try:
+        given = standing(load(before).answers)
+    except WhenceError:
+        return run
+    known = {each.question.id for each in run.answers}
+    for each in given:
+        if each.question.id not in known:
+            with contextlib.suppress(WhenceError):  # it says nothing of the machines of now
                 run = run.answered(each.question, each.value, refresh=False)
     return run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import zipfile
 from pathlib import Path
@@ -22,6 +23,8 @@ TYPES = {
     "npz": "application/octet-stream",
     "zip": "application/zip",
 }
+NO_ROWS = re.compile(rb'"history":|"states":\s*\[\s*\]')  # what a table cannot hold, in a line
+LABELS, SYMBOL = b'"labels":', re.compile(rb'"labels":\s*\[[^"\]]*"')
 IN_MEMORY = 2**20  # bytes; what is larger waits on the disk to be sent
 
 
@@ -31,10 +34,17 @@ def kinds(project: Project) -> list[str]:
     if found[0] != "world.json" and project.mdp.n_states <= places.MANY:
         found.append("world.json")
     if project.lines:
-        found += [places.DEMOS, "demos.csv"]
+        found += [places.DEMOS, *(["demos.csv"] if _tabular(project.lines) else [])]
     if _last_run(project) is not None:
         found += ["machine.json", "run.zip"]
     return [*found, "all.zip"]
+
+
+def _tabular(lines: list[bytes]) -> bool:
+    """Whether a table can hold demonstrations: rows, without histories or labels all blank."""
+    labelled = [line for line in lines if LABELS in line]
+    blank = bool(labelled) and not any(SYMBOL.search(line) for line in labelled)
+    return not blank and not any(NO_ROWS.search(line) for line in lines)
 
 
 def content(project: Project, kind: str) -> IO[bytes]:

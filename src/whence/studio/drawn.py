@@ -29,6 +29,7 @@ class Drawn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         starts: cells in which episodes start, each as likely.
         slip: how likely a move goes to either side.
         stay: whether one may stay where one is.
+        unavailable: whether a cell lacks the moves that are blocked.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Drawn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     starts: list[int] = []
     slip: float = 0.0
     stay: bool = False
+    unavailable: bool = False
 
 
 def world_of(drawn: Drawn) -> LabeledMDP:
@@ -71,6 +73,7 @@ def world_of(drawn: Drawn) -> LabeledMDP:
             alphabet=sorted(set(labels.values())),
             initial=[(state, 1 / len(starts)) for state in starts],
             grid=grid,
+            unavailable=grid.blocked(actions) if drawn.unavailable else None,
             source="the map",
         )
 

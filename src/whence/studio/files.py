@@ -94,8 +94,8 @@ def create(
         for part in (WALKS, RUNS):
             (draft / part).mkdir()
         _save_world(mdp, draft)
-        data = b"" if demos is None else demos_jsonl.dumps(demos)
-        files.write_bytes(draft / DEMOS, data)
+        lines = [] if demos is None else demos_jsonl.episode_lines(demos)
+        files.write_bytes(draft / DEMOS, b"".join(line + b"\n" for line in lines))
         if more is not None:
             more(draft)
         name = free_name(studio, wanted)

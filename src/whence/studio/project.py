@@ -33,6 +33,7 @@ LISTED = 100  # demonstrations that the page lists, the last ones
 MOST_WITHDRAWN = 1000  # demonstrations that can be brought back
 MOST_BYTES = 64 * 2**20  # of all demonstrations
 SHOWN_LABELS = 12
+MOST_LEVELS = 8  # that a machine may pay
 
 
 class ConflictError(WhenceError):
@@ -61,8 +62,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ArgumentError(f"states: {self.least} to {self.most}; choose from 1 to 8")
         if not 0 < self.minutes <= 600:
             raise ArgumentError(f"minutes: {self.minutes:g}; choose more than 0, at most 600")
-        if not 2 <= len(self.rewards) <= 8:
-            raise ArgumentError("rewards: name 2 to 8 levels, such as 0, 1")
+        if not 2 <= len(self.rewards) <= MOST_LEVELS:
+            raise ArgumentError(f"rewards: name 2 to {MOST_LEVELS} levels, such as 0, 1")
 
 
 class State(msgspec.Struct, frozen=True):
@@ -221,7 +222,7 @@ class Project:
         if walk.revision != revision:
             raise ConflictError("this walk was changed in another tab; here is how it stands now")
         demo = walking.as_episode(walk, ended=ended, subject=subject)
-        line = demos_jsonl.dumps(Demonstrations.from_episodes([demo])).strip()
+        (line,) = demos_jsonl.episode_lines(Demonstrations.from_episodes([demo]))
         self._keep(who, walk, (len(self.lines), _digest(line)))
         self._write([*self.lines, line])
         following = walking.begun(self.mdp, _seed(), revision=walk.revision + 1)
@@ -231,7 +232,7 @@ class Project:
     def add(self, demos: Demonstrations) -> int:
         """Add demonstrations that fit the world; returns how many."""
         check(demos, self.mdp).raise_any()
-        fresh = demos_jsonl.dumps(demos).splitlines()
+        fresh = demos_jsonl.episode_lines(demos)
         if not fresh:
             raise ArgumentError("there are no episodes in the file")
         self._write([*self.lines, *fresh])

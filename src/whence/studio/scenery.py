@@ -111,4 +111,6 @@ def _drawn(mdp: LabeledMDP) -> dict[str, Any] | None:
         ],
         "starts": [cells[state] for state in mdp.initial_states.tolist()],
         "slip": 0.0 if mdp.is_deterministic else round(min(2 * rarest, 0.99), 6),
+        "stay": "stay" in mdp.actions,
+        "unavailable": mdp.is_masked,
     }

@@ -16,7 +16,7 @@ from whence.runs import manifest
 from whence.studio import drawn, uploads
 from whence.studio import files as places
 from whence.studio.desk import Desk
-from whence.studio.project import Project, Settings
+from whence.studio.project import MOST_LEVELS, Project, Settings
 
 AT_WORK = 3  # processes that infer at the same time
 READING = 2  # files that are read at the same time
@@ -127,6 +127,11 @@ def opened_run(folder: Path, run: Path) -> str:
     job = manifest.job_of(run, manifest.read(run))
     if len(job.pairs) > 1:
         raise ArgumentError(f"{run}: a run about {len(job.pairs)} worlds; the studio shows one")
+    if len(job.rewards) > MOST_LEVELS:
+        raise ArgumentError(
+            f"{run}: a run of {len(job.rewards)} reward levels; the studio infers with up to "
+            f"{MOST_LEVELS}: look at it with whence report and whence ask, or infer with fewer"
+        )
     mdp, demos = job.pairs[0]
 
     def more(draft: Path) -> None:

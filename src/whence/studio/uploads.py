@@ -101,5 +101,5 @@ def _log(data: bytes, name: str, repair: bool) -> Brought:
 
 
 def lines_of(demos: Demonstrations) -> list[bytes]:
-    """Return demonstrations as lines of a file."""
-    return demos_jsonl.dumps(demos).splitlines()
+    """Return demonstrations as lines of a project's file, whose world has the names."""
+    return demos_jsonl.episode_lines(demos)

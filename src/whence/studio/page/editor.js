@@ -20,7 +20,7 @@ export class Editor {
       ),
     );
     for (const id of ["map-width", "map-height"]) $(id).addEventListener("change", () => this.resize());
-    for (const id of ["map-name", "map-slip", "map-stay"]) $(id).addEventListener("change", () => this.keep());
+    for (const id of ["map-name", "map-slip", "map-stay", "map-unavailable"]) $(id).addEventListener("change", () => this.keep());
     $("save-map").addEventListener("click", () => this.save());
     $("canvas").addEventListener("keydown", (event) => this.key(event));
     const canvas = $("canvas");
@@ -53,6 +53,8 @@ export class Editor {
     this.starts = new Set(grid.starts);
     $("map-name").value = name;
     $("map-slip").value = grid.slip;
+    $("map-stay").checked = Boolean(grid.stay);
+    $("map-unavailable").checked = Boolean(grid.unavailable);
     this.fields();
     this.keep();
     this.draw();
@@ -87,6 +89,7 @@ export class Editor {
       name: $("map-name").value.trim() || "map", width: this.width, height: this.height,
       solid: [...this.solid], walls: [...this.walls].map((wall) => wall.split(",")).map(([x, y, side]) => [Number(x), Number(y), side]),
       labels: [...this.labels], starts: [...this.starts], slip: Number($("map-slip").value) || 0, stay: $("map-stay").checked,
+      unavailable: $("map-unavailable").checked,
     };
   }
 
@@ -98,10 +101,7 @@ export class Editor {
   restore() {
     try {
       const kept = JSON.parse(localStorage.getItem(KEPT));
-      if (kept) {
-        this.load(kept, kept.name);
-        $("map-stay").checked = kept.stay;
-      }
+      if (kept) this.load(kept, kept.name);
     } catch {
       localStorage.removeItem(KEPT);
     }

@@ -142,3 +142,10 @@ def test_who_collects_no_garbage_is_left_so() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("scale", [np.float64(0.5), np.float32(0.5)])
+def test_numbers_of_numpy_are_handed_as_pythons(scale: Any) -> None:
+    theirs, plain = Handed(outer()._replace(scale=scale)), Handed(outer())
+    assert theirs._numba_type_ is plain._numba_type_
+    assert theirs.words[0] == plain.words[0]

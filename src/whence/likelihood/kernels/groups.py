@@ -82,7 +82,10 @@ def _noted(values: Any, words: list[Any]) -> Any:
         return values.dtype, values.ndim
     if isinstance(values, tuple):
         return type(values), *[_noted(value, words) for value in values]
-    words.append(int(np.float64(values).view(np.int64)) if type(values) is float else values)
+    if isinstance(values, float | np.floating):
+        words.append(int(np.float64(values).view(np.int64)))
+        return float
+    words.append(int(values))
     return type(values)
 
 
